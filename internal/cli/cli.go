@@ -1,0 +1,156 @@
+// Package cli holds the commands: flags and environment in, outputs and an exit code out, nothing else.
+//
+// One file per command. A flag --x-y has the action input x-y; the action's wrapper hands inputs over as
+// environment variables INPUT_X_Y, which stand in for flags that are not given.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/issue-assistant/issue-assistant/internal/version"
+)
+
+// The two groups of the help text.
+const (
+	groupPeople    = "people"
+	groupWorkflows = "workflows"
+)
+
+// app is what the commands share.
+type app struct {
+	Env
+}
+
+// commands lists the constructors of all commands in the order of the help text.
+var commands = []func(*app) *cobra.Command{
+	newVersionCmd,
+}
+
+// Main runs one command and returns its exit code.
+func Main(ctx context.Context, env Env) int {
+	a := &app{Env: env}
+	root := newRootCmd(a)
+	root.SetArgs(env.Args)
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return ExitOK
+	}
+	a.report(cmd, err)
+	return exitCode(err)
+}
+
+func newRootCmd(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "issue-assistant",
+		Short:         "Looks after the issues of a GitHub repository with an AI that only reads",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddGroup(
+		&cobra.Group{ID: groupPeople, Title: "Commands for people:"},
+		&cobra.Group{ID: groupWorkflows, Title: "Commands used by the workflows:"},
+	)
+	root.SetHelpCommandGroupID(groupPeople)
+	root.SetCompletionCommandGroupID(groupPeople)
+	for _, construct := range commands {
+		cmd := construct(a)
+		walk(cmd, func(c *cobra.Command) {
+			pre := c.PreRunE
+			c.PreRunE = func(cmd *cobra.Command, args []string) error {
+				if err := a.flagsFromInputs(cmd.Flags()); err != nil {
+					return err
+				}
+				if pre == nil {
+					return nil
+				}
+				return pre(cmd, args)
+			}
+		})
+		root.AddCommand(cmd)
+	}
+	return root
+}
+
+func walk(c *cobra.Command, visit func(*cobra.Command)) {
+	visit(c)
+	for _, sub := range c.Commands() {
+		walk(sub, visit)
+	}
+}
+
+// flagsFromInputs fills flags that were not given from INPUT_X_Y; an empty variable is an input that was left out.
+func (a *app) flagsFromInputs(flags *pflag.FlagSet) error {
+	var errs []error
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed || f.Name == "help" {
+			return
+		}
+		value := a.Getenv("INPUT_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_")))
+		if value == "" {
+			return
+		}
+		if err := flags.Set(f.Name, value); err != nil {
+			errs = append(errs, fmt.Errorf("input %s: %w", f.Name, err))
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// report prints what is wrong and what to do, each line with the program's name before it.
+func (a *app) report(cmd *cobra.Command, err error) {
+	var e *exitError
+	if errors.As(err, &e) && e.err == nil {
+		return
+	}
+	a.sayf("%s", err)
+	var h *hintError
+	if errors.As(err, &h) {
+		a.sayf("hint: %s", h.hint)
+	}
+	if !errors.As(err, &e) {
+		a.sayf("hint: %s --help", cmd.CommandPath())
+	}
+}
+
+// sayf writes lines for people to stderr. Every line gets the program's name, so that no text can start a workflow
+// command, and control characters are escaped.
+func (a *app) sayf(format string, args ...any) {
+	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
+		_, _ = io.WriteString(a.Stderr, "issue-assistant: "+printable(strings.TrimRight(line, "\r\n"))+"\n")
+	}
+}
+
+func printable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r != '\t' && (r < 0x20 || r == 0x7f || (r >= 0x80 && r < 0xa0)) {
+			fmt.Fprintf(&b, "\\x%02x", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func newVersionCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		GroupID: groupPeople,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(a.Stdout, "issue-assistant "+version.String())
+			return err
+		},
+	}
+}

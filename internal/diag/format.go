@@ -1,0 +1,119 @@
+package diag
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Formats lists the names that Write accepts.
+var Formats = []string{"human", "json", "annotations"}
+
+// Write prints the findings in one of Formats. The annotations are GitHub workflow commands with data and properties
+// escaped as the runner asks (https://docs.github.com/actions/reference/workflow-commands-for-github-actions).
+func Write(w io.Writer, format string, ds []Diagnostic) error {
+	switch format {
+	case "human":
+		return writeHuman(w, ds)
+	case "json":
+		if ds == nil {
+			ds = []Diagnostic{}
+		}
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(ds)
+	case "annotations":
+		return writeAnnotations(w, ds)
+	}
+	return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(Formats, ", "))
+}
+
+func writeHuman(w io.Writer, ds []Diagnostic) error {
+	for _, d := range ds {
+		if _, err := fmt.Fprintf(w, "%s: %s: %s [%s]\n", d.Position(), d.Severity, oneLine(d.Message), d.Code); err != nil {
+			return err
+		}
+		if d.Hint == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "  hint: %s\n", oneLine(d.Hint)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Position is "path:line:col" with the unknown parts left out.
+func (d Diagnostic) Position() string {
+	switch {
+	case d.Line == 0:
+		return oneLine(d.Path)
+	case d.Col == 0:
+		return fmt.Sprintf("%s:%d", oneLine(d.Path), d.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", oneLine(d.Path), d.Line, d.Col)
+}
+
+// GitHub shows ten annotations of a level per step, so errors go first and the rest is counted.
+const maxAnnotations = 10
+
+func writeAnnotations(w io.Writer, ds []Diagnostic) error {
+	for _, level := range []Severity{Error, Warning} {
+		n := 0
+		for _, d := range ds {
+			if d.Severity != level {
+				continue
+			}
+			if n++; n > maxAnnotations {
+				continue
+			}
+			if err := writeAnnotation(w, d); err != nil {
+				return err
+			}
+		}
+		if n > maxAnnotations {
+			if _, err := fmt.Fprintf(w, "%d more %ss: see the log\n", n-maxAnnotations, level); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func writeAnnotation(w io.Writer, d Diagnostic) error {
+	props := "file=" + escapeProperty(d.Path)
+	if d.Line > 0 {
+		props += fmt.Sprintf(",line=%d", d.Line)
+	}
+	if d.Col > 0 {
+		props += fmt.Sprintf(",col=%d", d.Col)
+	}
+	msg := d.Message
+	if d.Hint != "" {
+		msg += "\nhint: " + d.Hint
+	}
+	_, err := fmt.Fprintf(w, "::%s %s,title=%s::%s\n", d.Severity, props, escapeProperty(d.Code), escapeData(msg))
+	return err
+}
+
+func escapeData(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+}
+
+func escapeProperty(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
+}
+
+// oneLine shows control characters as escapes, so that a file name cannot start a line of its own.
+func oneLine(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r < 0x20 || r == 0x7f || (r >= 0x80 && r < 0xa0) {
+			fmt.Fprintf(&b, "\\x%02x", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
