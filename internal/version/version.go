@@ -8,11 +8,15 @@ var Version string
 
 // String returns the release tag, else the module version or commit that the Go toolchain recorded, else "devel".
 func String() string {
-	if Version != "" {
-		return Version
+	info, _ := debug.ReadBuildInfo()
+	return from(Version, info)
+}
+
+func from(linked string, info *debug.BuildInfo) string {
+	if linked != "" {
+		return linked
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
+	if info == nil {
 		return "devel"
 	}
 	if v := info.Main.Version; v != "" && v != "(devel)" {
