@@ -1,0 +1,105 @@
+package config
+
+import "strings"
+
+// Label is one [[label]] of labels.toml.
+type Label struct {
+	Name        string
+	Color       string // six hex digits, lower case
+	Description string
+	Group       string   // one of Groups
+	FormOptions []string // answers of the form's area field that choose this label
+	Ask         bool     // whether an issue of this kind may be asked for more; true unless the file says false
+	Previous    []string // former names: `labels` renames instead of creating
+}
+
+// LabelFile is labels.toml.
+type LabelFile struct {
+	Labels []Label
+}
+
+// The groups of labels. An answer chooses among the first three.
+const (
+	GroupType       = "type"
+	GroupArea       = "area"
+	GroupTopic      = "topic"
+	GroupLifecycle  = "lifecycle"
+	GroupDecision   = "decision"
+	GroupRelease    = "release"
+	GroupDependabot = "dependabot"
+)
+
+// Groups lists every group.
+var Groups = []string{GroupType, GroupArea, GroupTopic, GroupLifecycle, GroupDecision, GroupRelease, GroupDependabot}
+
+// The labels that the assistant itself sets and takes away.
+const (
+	LabelNeedsTriage = "needs-triage"
+	LabelNeedsInfo   = "needs-info"
+	LabelStale       = "stale"
+	LabelPossible    = "possible-duplicate"
+	LabelDuplicate   = "duplicate"
+	LabelInvalid     = "invalid"
+	LabelFixed       = "fixed-in-next-release"
+	LabelOff         = "issue-assistant:off"
+)
+
+// LifecycleLabels lists them in the order of the documentation.
+var LifecycleLabels = []string{LabelNeedsTriage, LabelNeedsInfo, LabelStale, LabelPossible, LabelDuplicate,
+	LabelInvalid, LabelFixed, LabelOff}
+
+// FoldLabel is the form in which two names are the same label: GitHub compares without regard to case.
+func FoldLabel(name string) string { return strings.ToLower(strings.ToUpper(name)) }
+
+// In returns the labels of a group in the order of the file.
+func (f LabelFile) In(group string) []Label {
+	var in []Label
+	for _, l := range f.Labels {
+		if l.Group == group {
+			in = append(in, l)
+		}
+	}
+	return in
+}
+
+// Find returns the label of that name, without regard to case.
+func (f LabelFile) Find(name string) (Label, bool) {
+	for _, l := range f.Labels {
+		if FoldLabel(l.Name) == FoldLabel(name) {
+			return l, true
+		}
+	}
+	return Label{}, false
+}
+
+// DenyLabel reports whether one of the patterns of [labels] deny covers the name: * stands for any text, and case
+// does not matter.
+func DenyLabel(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if matchStar(FoldLabel(p), FoldLabel(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchStar matches in time proportional to pattern times name at worst: it goes back to the last star only.
+func matchStar(pattern, name string) bool {
+	star, mark, p, n := -1, 0, 0, 0
+	for n < len(name) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, mark = p, n
+			p++
+		case p < len(pattern) && pattern[p] == name[n]:
+			p++
+			n++
+		case star >= 0:
+			mark++
+			p, n = star+1, mark
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}
