@@ -1,0 +1,121 @@
+package session
+
+import "time"
+
+// Price is what tokens cost, in dollars per million.
+type Price struct {
+	Write  float64 // input written to the cache, at the TTL in force
+	Read   float64 // input read from the cache
+	Output float64
+}
+
+// Estimate compares a resumed run with a fresh one.
+type Estimate struct {
+	Warm      float64 `json:"warm"`       // probability that the provider still holds the conversation
+	ResumeUSD float64 `json:"resume_usd"` // expected
+	FreshUSD  float64 `json:"fresh_usd"`
+}
+
+// Bucket groups observations of a warm cache by idle time and size.
+type Bucket string
+
+// The buckets.
+const (
+	BucketMinute Bucket = "minute" // idle under a minute
+	BucketSmall  Bucket = "small"  // idle within the TTL, under 80,000 tokens
+	BucketLarge  Bucket = "large"  // idle within the TTL, 80,000 tokens and more
+	BucketCold   Bucket = "cold"   // nothing to learn
+)
+
+// Observed counts first calls that found the cache warm or cold.
+type Observed struct {
+	Hits   int `json:"hits"`
+	Misses int `json:"misses"`
+}
+
+// enoughObserved is from when on counted rates replace the published ones.
+const enoughObserved = 20
+
+const largeContext = 80_000
+
+// publishedWarm holds measured rates of others, used until own ones are counted.
+func publishedWarm(b Bucket) float64 {
+	switch b {
+	case BucketMinute:
+		return 0.95
+	case BucketSmall:
+		return 0.90
+	case BucketLarge:
+		return 0.50
+	case BucketCold:
+	}
+	return 0
+}
+
+// BucketOf sorts an idle time and a size. A note means that the prefix has changed: cold.
+func BucketOf(idle, ttl time.Duration, contextTokens int64, notes []Note) Bucket {
+	switch {
+	case idle >= ttl || len(notes) > 0:
+		return BucketCold
+	case idle < time.Minute:
+		return BucketMinute
+	case contextTokens < largeContext:
+		return BucketSmall
+	}
+	return BucketLarge
+}
+
+// Warm is the probability that the cache still holds the conversation.
+func Warm(b Bucket, observed map[Bucket]Observed) float64 {
+	if o := observed[b]; b != BucketCold && o.Hits >= 0 && o.Misses >= 0 && o.Hits+o.Misses >= enoughObserved {
+		return float64(o.Hits) / float64(o.Hits+o.Misses)
+	}
+	return publishedWarm(b)
+}
+
+// Observe adds one run's first call to the counts: warm when at least half of its input came from the cache.
+func Observe(o Observed, cacheRead, cacheCreation int64) Observed {
+	if cacheRead > 0 && cacheRead >= cacheCreation {
+		o.Hits++
+	} else {
+		o.Misses++
+	}
+	return o
+}
+
+const million = 1e6
+
+// furtherCalls prices all calls but the first, which grow the context x by the profile's growth per turn, and the output
+// of all turns.
+func furtherCalls(x, turns int64, p Profile, price Price) float64 {
+	n, growth := float64(turns-1), float64(p.GrowthTokens)
+	if n < 0 {
+		n = 0
+	}
+	reads := price.Read * (n*float64(x) + growth*n*(n-1)/2)
+	writes := price.Write * n * growth
+	output := price.Output * float64(turns*p.OutputTokens)
+	return (reads + writes + output) / million
+}
+
+// ResumedUSD prices a resumed run of a conversation of c tokens when the cache is warm and when it is cold.
+func ResumedUSD(c int64, p Profile, price Price) (warm, cold float64) {
+	rest := furtherCalls(c+p.NewTokens, p.ResumedTurns, p, price) + price.Write*float64(p.NewTokens)/million
+	return rest + price.Read*float64(c)/million, rest + price.Write*float64(c)/million
+}
+
+// FreshUSD prices a fresh run.
+func FreshUSD(p Profile, price Price) float64 {
+	return furtherCalls(p.FreshTokens, p.FreshTurns, p, price) + price.Write*float64(p.FreshTokens)/million
+}
+
+// estimate weighs the warm and the cold case.
+func estimate(c int64, warm float64, p Profile, price Price) Estimate {
+	w, cold := ResumedUSD(c, p, price)
+	return Estimate{Warm: warm, ResumeUSD: warm*w + (1-warm)*cold, FreshUSD: FreshUSD(p, price)}
+}
+
+// dearerMargin leaves a tenth for moving files and for surprises.
+const dearerMargin = 0.9
+
+func (e Estimate) dearer() bool { return e.ResumeUSD > dearerMargin*e.FreshUSD }
