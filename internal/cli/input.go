@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	assets "github.com/issue-assistant/issue-assistant"
+)
+
+// maxInput is how many bytes a file that a person hands over may hold.
+const maxInput = 8 << 20
+
+// path makes a path of a flag absolute against the working folder of the Env.
+func (a *app) path(name string) string {
+	if name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(a.Dir, name)
+}
+
+// readChecked decodes a JSON file into v after a check against one of the published schemas, so that a mistyped key is
+// named instead of being taken for a missing one. "-" is the standard input.
+func (a *app) readChecked(name, schema string, v any) error {
+	data, err := a.readInput(name)
+	if err != nil {
+		return usage(err)
+	}
+	if err := checkSchema(data, schema); err != nil {
+		return usage(withHint(fmt.Errorf("%s: %w", name, err), "the fields and their types are in schema/"+schema))
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return usage(fmt.Errorf("%s: %w", name, err))
+	}
+	return nil
+}
+
+func (a *app) readInput(name string) (data []byte, err error) {
+	src := a.Stdin
+	if name != "-" {
+		f, err := os.Open(a.path(name))
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }()
+		src = f
+	}
+	data, err = io.ReadAll(io.LimitReader(src, maxInput+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if len(data) > maxInput {
+		return nil, fmt.Errorf("%s holds more than %d bytes", name, maxInput)
+	}
+	return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), nil
+}
+
+// checkSchema names every field that does not fit, as a path such as "saved/runs".
+func checkSchema(data []byte, name string) error {
+	schema, err := compileSchema(name)
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		return positioned(data, err)
+	}
+	var invalid *jsonschema.ValidationError
+	if err := schema.Validate(value); errors.As(err, &invalid) {
+		return errors.New(strings.Join(leaves(invalid), "; "))
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+func compileSchema(name string) (*jsonschema.Schema, error) {
+	raw, err := assets.FS.ReadFile("schema/" + name)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource(name, doc); err != nil {
+		return nil, err
+	}
+	return c.Compile(name)
+}
+
+// positioned adds line and column to a syntax error.
+func positioned(data []byte, err error) error {
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) {
+		return fmt.Errorf("no valid JSON: %w", err)
+	}
+	before := data[:min(int(syntax.Offset), len(data))]
+	line := bytes.Count(before, []byte("\n")) + 1
+	col := len(before) - bytes.LastIndexByte(before, '\n') - 1
+	return fmt.Errorf("%d:%d: no valid JSON: %w", line, max(col, 1), err)
+}
+
+func leaves(e *jsonschema.ValidationError) []string {
+	if len(e.Causes) == 0 {
+		field := strings.Join(e.InstanceLocation, "/")
+		if field == "" {
+			field = "the file"
+		}
+		return []string{field + ": " + e.ErrorKind.LocalizedString(message.NewPrinter(language.English))}
+	}
+	var all []string
+	for _, cause := range e.Causes {
+		all = append(all, leaves(cause)...)
+	}
+	return all
+}
+
+// writeJSON prints a result for machines.
+func (a *app) writeJSON(v any) error {
+	enc := json.NewEncoder(a.Stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
