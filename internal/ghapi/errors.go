@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -46,9 +47,11 @@ type Error struct {
 	RetryAt time.Time // KindRateLimited: when to come back; zero when GitHub did not say
 	// RetryAfter is the wait GitHub asked for; 0 when it named none.
 	RetryAfter time.Duration
-	Location   string // KindMoved: where to
+	Location   string // KindMoved: where to, without what follows a question mark (signatures stand there)
 
-	cause error
+	target  string // the whole of it
+	notSent bool   // KindNetwork: there was no connection to send it on
+	cause   error
 }
 
 // Error gives the request, the status, what it means and GitHub's words.
@@ -204,7 +207,11 @@ func networkError(op string, err error) *Error {
 	if errors.Is(err, context.DeadlineExceeded) || (errors.As(err, &t) && t.Timeout()) {
 		return &Error{Op: op, Kind: KindTimeout, cause: err}
 	}
-	return &Error{Op: op, Kind: KindNetwork, Message: oneLine(rootMessage(err), maxMessage), cause: err}
+	var dial *net.OpError
+	return &Error{
+		Op: op, Kind: KindNetwork, Message: oneLine(rootMessage(err), maxMessage),
+		notSent: errors.As(err, &dial) && dial.Op == "dial", cause: err,
+	}
 }
 
 // rootMessage leaves out the addresses that net/http repeats at each level.

@@ -54,57 +54,23 @@ func (c *etagCache) answer(r *http.Request) *http.Response {
 	}
 }
 
-// keep stores the answer once its body was read to the end.
-func (c *etagCache) keep(r *http.Request, resp *http.Response) {
+// keep stores an answer that is small enough.
+func (c *etagCache) keep(r *http.Request, resp *http.Response, body []byte) {
 	etag := resp.Header.Get("Etag")
-	if r.Method != http.MethodGet || etag == "" || resp.StatusCode != http.StatusOK || resp.ContentLength > maxKeptOne {
+	if r.Method != http.MethodGet || etag == "" || resp.StatusCode != http.StatusOK || len(body) > maxKeptOne {
 		return
 	}
 	header := resp.Header.Clone()
 	header.Del("Set-Cookie")
-	resp.Body = &keepingBody{ReadCloser: resp.Body, done: func(body []byte) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		key := etagKey(r)
-		size := c.size - len(c.m[key].body) + len(body)
-		if size > maxKept {
-			return
-		}
-		if c.m == nil {
-			c.m = map[string]keptAnswer{}
-		}
-		c.m[key], c.size = keptAnswer{etag: etag, header: header, body: body}, size
-	}}
-}
-
-type keepingBody struct {
-	io.ReadCloser
-	buf  bytes.Buffer
-	over bool
-	done func([]byte)
-}
-
-func (b *keepingBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if b.done == nil || b.over {
-		return n, err
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := etagKey(r)
+	size := c.size - len(c.m[key].body) + len(body)
+	if size > maxKept {
+		return
 	}
-	if b.buf.Len()+n > maxKeptOne {
-		b.over, b.buf = true, bytes.Buffer{}
-		return n, err
+	if c.m == nil {
+		c.m = map[string]keptAnswer{}
 	}
-	b.buf.Write(p[:n])
-	if err == io.EOF {
-		b.done(b.buf.Bytes())
-		b.done = nil
-	}
-	return n, err
-}
-
-// Close reads what a decoder left behind: it stops at the end of its value, before the end of the body.
-func (b *keepingBody) Close() error {
-	if b.done != nil && !b.over {
-		_, _ = io.CopyN(io.Discard, b, maxKeptOne)
-	}
-	return b.ReadCloser.Close()
+	c.m[key], c.size = keptAnswer{etag: etag, header: header, body: body}, size
 }

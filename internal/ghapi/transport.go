@@ -1,6 +1,7 @@
 package ghapi
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -92,7 +93,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			return resp, nil
 		}
 		if failure.Kind == KindMoved && !single && !redirected && req.Method == http.MethodGet {
-			if next, ok := t.redirected(req, failure.Location); ok {
+			if next, ok := t.redirected(req, failure.target); ok {
 				req, redirected = next, true
 				continue
 			}
@@ -143,29 +144,33 @@ func (t *transport) prepare(req *http.Request, op string) (*http.Request, error)
 	return r, nil
 }
 
-// send makes one attempt. The answer of a success keeps its attempt's deadline until its body is closed.
+// send makes one attempt and reads the whole answer, so that a connection cut half-way is a failure like any other.
 func (t *transport) send(r *http.Request, op string) (*http.Response, *Error) {
 	ctx, cancel := context.WithTimeout(r.Context(), t.attempt)
+	defer cancel()
 	t.mu.Lock()
 	t.sent++
 	t.mu.Unlock()
 	resp, err := t.base.RoundTrip(r.WithContext(ctx))
 	if err != nil {
-		cancel()
 		return nil, networkError(op, err)
 	}
+	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode == http.StatusNotModified {
 		if kept := t.etags.answer(r); kept != nil {
-			drain(resp.Body)
-			cancel()
 			return kept, nil
 		}
 	}
 	if resp.StatusCode >= 300 || (resp.StatusCode == http.StatusAccepted && r.Method == http.MethodGet) {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // a cut body still has its status
-		_ = resp.Body.Close()
-		cancel()
 		return nil, t.refusal(op, resp, body)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, t.maxAnswer+1))
+	if err != nil {
+		return nil, networkError(op, err)
+	}
+	if int64(len(body)) > t.maxAnswer {
+		return nil, &Error{Op: op, Kind: KindTooLarge, Status: resp.StatusCode, Message: fmt.Sprintf("more than %d bytes", t.maxAnswer)}
 	}
 	if resp.StatusCode == http.StatusAccepted {
 		resp.StatusCode = http.StatusOK // go-github takes 202 for an error
@@ -173,8 +178,8 @@ func (t *transport) send(r *http.Request, op string) (*http.Response, *Error) {
 	// Kept from go-github: with "remaining: 0" it would refuse the next request by the machine's clock.
 	resp.Header.Del("X-Ratelimit-Remaining")
 	resp.Header.Del("X-Ratelimit-Reset")
-	resp.Body = &cappedBody{body: resp.Body, left: t.maxAnswer, max: t.maxAnswer, op: op, cancel: cancel}
-	t.etags.keep(r, resp)
+	t.etags.keep(r, resp, body)
+	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil
 }
 
@@ -186,7 +191,9 @@ func (t *transport) refusal(op string, resp *http.Response, body []byte) *Error 
 	case resp.StatusCode == http.StatusAccepted:
 		e.Kind = KindNotReady
 	case e.Kind == KindMoved:
-		e.Location = oneLine(resp.Header.Get("Location"), maxMessage)
+		e.target = resp.Header.Get("Location")
+		place, _, _ := strings.Cut(e.target, "?")
+		e.Location = oneLine(place, maxMessage)
 	case limited(resp, msg):
 		e.Kind = KindRateLimited
 		e.RetryAfter = retryAfter(resp.Header, t.wait.now())
@@ -230,39 +237,4 @@ func cutRepo(path, prefix string, parts int) (repo, rest string, ok bool) {
 		rest = split[parts]
 	}
 	return strings.Join(split[:parts], "/"), rest, true
-}
-
-// cappedBody fails, instead of ending early, when an answer is too large.
-type cappedBody struct {
-	body      io.ReadCloser
-	left, max int64
-	op        string
-	cancel    context.CancelFunc
-}
-
-func (b *cappedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		// One byte more tells an answer of exactly the limit from a longer one.
-		if n, err := b.body.Read(make([]byte, 1)); n == 0 {
-			return 0, err
-		}
-		return 0, &Error{Op: b.op, Kind: KindTooLarge, Message: fmt.Sprintf("more than %d bytes", b.max)}
-	}
-	if int64(len(p)) > b.left {
-		p = p[:b.left]
-	}
-	n, err := b.body.Read(p)
-	b.left -= int64(n)
-	return n, err
-}
-
-func (b *cappedBody) Close() error {
-	err := b.body.Close()
-	b.cancel()
-	return err
-}
-
-func drain(body io.ReadCloser) {
-	_, _ = io.CopyN(io.Discard, body, maxErrorBody) // only so that the connection can be used again
-	_ = body.Close()
 }

@@ -1,0 +1,137 @@
+package ghapi
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"time"
+)
+
+type gqlPull struct {
+	Number    int       `json:"number"`
+	Title     string    `json:"title"`
+	Body      string    `json:"body"`
+	State     string    `json:"state"`
+	URL       string    `json:"url"`
+	Base      string    `json:"baseRefName"`
+	MergedAt  time.Time `json:"mergedAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	Author    *gqlActor `json:"author"`
+	Head      struct {
+		Name string `json:"nameWithOwner"`
+	} `json:"headRepository"`
+	Merge struct {
+		OID string `json:"oid"`
+	} `json:"mergeCommit"`
+	Closes struct {
+		Nodes []struct {
+			Number int    `json:"number"`
+			State  string `json:"state"`
+			Repo   struct {
+				Name string `json:"nameWithOwner"`
+			} `json:"repository"`
+		} `json:"nodes"`
+	} `json:"closingIssuesReferences"`
+}
+
+func (g *gqlPull) pull() PullRequest {
+	out := PullRequest{
+		Number: g.Number, Title: g.Title, Body: g.Body, State: strings.ToLower(g.State), Author: g.Author.user(), Base: g.Base,
+		HeadRepo: g.Head.Name, MergeCommit: g.Merge.OID, MergedAt: g.MergedAt, UpdatedAt: g.UpdatedAt, URL: g.URL,
+	}
+	for _, n := range g.Closes.Nodes {
+		out.Closes = append(out.Closes, IssueRef{Repo: n.Repo.Name, Number: n.Number, State: strings.ToLower(n.State)})
+	}
+	return out
+}
+
+// PullRequests lists pull requests in the given states (open, closed, merged; none: all), last changed first.
+func (c *Client) PullRequests(ctx context.Context, states ...string) iter.Seq2[PullRequest, error] {
+	var upper []string
+	for _, s := range states {
+		upper = append(upper, strings.ToUpper(s))
+	}
+	return cursor(func(after any) ([]PullRequest, gqlPage, error) {
+		var data struct {
+			Repository struct {
+				Pulls struct {
+					Page  gqlPage   `json:"pageInfo"`
+					Nodes []gqlPull `json:"nodes"`
+				} `json:"pullRequests"`
+			} `json:"repository"`
+		}
+		vars := map[string]any{"first": pullsPerPage, "after": after, "states": nil}
+		if upper != nil {
+			vars["states"] = upper
+		}
+		err := c.query(ctx, queryPulls, c.repoVars(vars), &data)
+		list := make([]PullRequest, 0, len(data.Repository.Pulls.Nodes))
+		for _, p := range data.Repository.Pulls.Nodes {
+			list = append(list, p.pull())
+		}
+		return list, data.Repository.Pulls.Page, err
+	})
+}
+
+// pullsPerPage keeps the nodes of a query (each pull request has up to 25 issues) far below GitHub's limits.
+const pullsPerPage = 50
+
+// ClosingPullRequests reads the pull requests that close an issue, merged or not, at most 25.
+func (c *Client) ClosingPullRequests(ctx context.Context, issue int) ([]PullRequest, error) {
+	var data struct {
+		Repository struct {
+			Issue *struct {
+				Refs struct {
+					Nodes []gqlPull `json:"nodes"`
+				} `json:"closedByPullRequestsReferences"`
+			} `json:"issue"`
+		} `json:"repository"`
+	}
+	if err := c.query(ctx, queryClosers, c.repoVars(map[string]any{"number": issue}), &data); err != nil {
+		return nil, err
+	}
+	if data.Repository.Issue == nil {
+		return nil, &Error{Op: "query Closers " + itoa(issue), Kind: KindNotFound}
+	}
+	var list []PullRequest
+	for _, p := range data.Repository.Issue.Refs.Nodes {
+		list = append(list, p.pull())
+	}
+	return list, nil
+}
+
+// OpenReviewThreads counts the unresolved review threads of a pull request.
+func (c *Client) OpenReviewThreads(ctx context.Context, number int) (int, error) {
+	resolved, err := Collect(cursor(func(after any) ([]bool, gqlPage, error) {
+		var data struct {
+			Repository struct {
+				Pull *struct {
+					Threads struct {
+						Page  gqlPage `json:"pageInfo"`
+						Nodes []struct {
+							Resolved bool `json:"isResolved"`
+						} `json:"nodes"`
+					} `json:"reviewThreads"`
+				} `json:"pullRequest"`
+			} `json:"repository"`
+		}
+		if err := c.query(ctx, queryThreads, c.repoVars(map[string]any{"number": number, "after": after}), &data); err != nil {
+			return nil, gqlPage{}, err
+		}
+		if data.Repository.Pull == nil {
+			return nil, gqlPage{}, &Error{Op: "query Threads " + itoa(number), Kind: KindNotFound}
+		}
+		var list []bool
+		for _, n := range data.Repository.Pull.Threads.Nodes {
+			list = append(list, n.Resolved)
+		}
+		return list, data.Repository.Pull.Threads.Page, nil
+	}), -1)
+	open := 0
+	for _, r := range resolved {
+		if !r {
+			open++
+		}
+	}
+	return open, err
+}
