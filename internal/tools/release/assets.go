@@ -1,0 +1,172 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"debug/buildinfo"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+)
+
+// epoch stands for every time in an archive, so that the same binaries give the same archive.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// writeAssets makes the files of the release page.
+func (r release) writeAssets() error {
+	var sums []string
+	put := func(name string, data []byte) error {
+		sums = append(sums, sum(data)+"  "+name)
+		return os.WriteFile(filepath.Join(r.out, "assets", name), data, 0o644) //nolint:gosec // public
+	}
+	for _, p := range platforms {
+		data, err := os.ReadFile(filepath.Join(r.out, "bin", p.binary()))
+		if err != nil {
+			return err
+		}
+		archive, name, err := r.archive(p, data)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(put(name, archive), put(p.binary(), data)); err != nil { // bare binaries serve `gh extension install`
+			return err
+		}
+	}
+	bom, err := r.billOfMaterials()
+	if err != nil {
+		return err
+	}
+	notes, err := r.notes()
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(put("sbom.spdx.json", bom), put("NOTES.md", []byte(notes))); err != nil {
+		return err
+	}
+	sort.Strings(sums)
+	return os.WriteFile(filepath.Join(r.out, "assets", "SHA256SUMS"), []byte(strings.Join(sums, "\n")+"\n"), 0o644) //nolint:gosec // public
+}
+
+func (r release) archive(p platform, binary []byte) (data []byte, name string, err error) {
+	license, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
+	if err != nil {
+		return nil, "", err
+	}
+	base := "issue-assistant_" + strings.TrimPrefix(r.version, "v") + "_" + p.os + "_" + p.arch
+	if p.os == "windows" {
+		data, err = zipped(binary, license)
+		return data, base + ".zip", err
+	}
+	data, err = tarred(binary, license)
+	return data, base + ".tar.gz", err
+}
+
+func tarred(binary, license []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	t := tar.NewWriter(z)
+	for _, f := range []struct {
+		name string
+		mode int64
+		data []byte
+	}{{"issue-assistant", 0o755, binary}, {"LICENSE", 0o644, license}} {
+		if err := t.WriteHeader(&tar.Header{Name: f.name, Mode: f.mode, Size: int64(len(f.data)), ModTime: epoch, Format: tar.FormatUSTAR}); err != nil {
+			return nil, err
+		}
+		if _, err := t.Write(f.data); err != nil {
+			return nil, err
+		}
+	}
+	err := errors.Join(t.Close(), z.Close())
+	return b.Bytes(), err
+}
+
+func zipped(binary, license []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, f := range []struct {
+		name string
+		data []byte
+	}{{"issue-assistant.exe", binary}, {"LICENSE", license}} {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: epoch})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(f.data); err != nil {
+			return nil, err
+		}
+	}
+	err := z.Close()
+	return b.Bytes(), err
+}
+
+// billOfMaterials lists the modules that are linked into the binary, in the form of SPDX 2.3.
+func (r release) billOfMaterials() ([]byte, error) {
+	info, err := buildinfo.ReadFile(filepath.Join(r.out, "bin", platforms[0].binary()))
+	if err != nil {
+		return nil, err
+	}
+	type pkg struct {
+		Name     string `json:"name"`
+		ID       string `json:"SPDXID"`
+		Version  string `json:"versionInfo"`
+		Download string `json:"downloadLocation"`
+		Analyzed bool   `json:"filesAnalyzed"`
+	}
+	type relationship struct {
+		From string `json:"spdxElementId"`
+		Type string `json:"relationshipType"`
+		To   string `json:"relatedSpdxElement"`
+	}
+	pkgs := []pkg{{"issue-assistant", "SPDXRef-main", r.version, "NOASSERTION", false}}
+	rels := []relationship{{"SPDXRef-DOCUMENT", "DESCRIBES", "SPDXRef-main"}}
+	for i, m := range info.Deps {
+		id := fmt.Sprintf("SPDXRef-module-%d", i)
+		pkgs = append(pkgs, pkg{m.Path, id, m.Version, "NOASSERTION", false})
+		rels = append(rels, relationship{"SPDXRef-main", "DEPENDS_ON", id})
+	}
+	return json.MarshalIndent(map[string]any{
+		"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
+		"name":              "issue-assistant-" + r.version,
+		"documentNamespace": "https://github.com/issue-assistant/issue-assistant/releases/tag/" + r.version,
+		"creationInfo":      map[string]any{"created": epoch.Format(time.RFC3339), "creators": []string{"Tool: issue-assistant-release"}},
+		"packages":          pkgs, "relationships": rels,
+	}, "", "  ")
+}
+
+// notes takes the section of this version out of the changelog, else the unreleased one.
+func (r release) notes() (string, error) {
+	data, err := os.ReadFile(filepath.Join(r.root, "CHANGELOG.md"))
+	if err != nil {
+		return "", err
+	}
+	for _, heading := range []string{"## " + strings.TrimPrefix(r.version, "v"), "## Unreleased"} {
+		if text, ok := section(string(data), heading); ok {
+			return text, nil
+		}
+	}
+	return "", fmt.Errorf("CHANGELOG.md has no section for %s", r.version)
+}
+
+func section(changelog, heading string) (string, bool) {
+	var lines []string
+	found := false
+	for line := range strings.Lines(changelog) {
+		switch {
+		case strings.HasPrefix(line, heading):
+			found = true
+		case found && strings.HasPrefix(line, "## "):
+			return strings.TrimSpace(strings.Join(lines, "")) + "\n", true
+		case found:
+			lines = append(lines, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(lines, "")) + "\n", found
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sort"
+	"strings"
+)
+
+// release is one build of all platforms. Below out: dist/ (what the release commit adds), bin/ (all binaries), assets/
+// (archives, checksums, bill of materials, notes).
+type release struct {
+	version, source string
+	root, out       string
+}
+
+type platform struct{ os, arch string }
+
+var platforms = []platform{
+	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"},
+}
+
+func (p platform) binary() string {
+	name := "issue-assistant-" + p.os + "-" + p.arch
+	if p.os == "windows" {
+		name += ".exe"
+	}
+	return name
+}
+
+// maxBinary is the budget of a binary's size in bytes.
+const maxBinary = 14 << 20
+
+const versionVariable = "github.com/issue-assistant/issue-assistant/internal/version.Version"
+
+func (r release) ldflags() string { return "-s -w -buildid= -X " + versionVariable + "=" + r.version }
+
+func (r release) build(ctx context.Context) error {
+	for _, dir := range []string{"bin", "dist", "assets"} {
+		if err := os.MkdirAll(filepath.Join(r.out, dir), 0o755); err != nil {
+			return err
+		}
+	}
+	for _, p := range platforms {
+		if err := r.buildOne(ctx, r.root, p, filepath.Join(r.out, "bin", p.binary())); err != nil {
+			return err
+		}
+	}
+	if err := r.writeDist(); err != nil {
+		return err
+	}
+	return r.writeAssets()
+}
+
+// buildOne builds one platform from the sources in dir. Nothing of the caller's Go settings may change the bytes.
+func (r release) buildOne(ctx context.Context, dir string, p platform, out string, env ...string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", r.ldflags(), "-o", out, "./cmd/issue-assistant")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=")
+	cmd.Env = append(cmd.Env, env...)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", p.binary(), err, text)
+	}
+	info, err := os.Stat(out)
+	if err != nil {
+		return err
+	}
+	if info.Size() > maxBinary {
+		return fmt.Errorf("%s has %d bytes, more than %d", p.binary(), info.Size(), maxBinary)
+	}
+	fmt.Printf("%-36s %5.2f MB\n", p.binary(), float64(info.Size())/(1<<20))
+	return nil
+}
+
+// writeDist lays out what the release commit adds: the Linux binaries, their checksums, and what they were built from.
+func (r release) writeDist() error {
+	var sums strings.Builder
+	for _, p := range platforms {
+		if p.os != "linux" {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(r.out, "bin", p.binary()))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(r.out, "dist", p.binary()), data, 0o755); err != nil { //nolint:gosec // a program
+			return err
+		}
+		fmt.Fprintf(&sums, "%s  %s\n", sum(data), p.binary())
+	}
+	if err := os.WriteFile(filepath.Join(r.out, "dist", "SHA256SUMS"), []byte(sums.String()), 0o644); err != nil { //nolint:gosec // public
+		return err
+	}
+	source := fmt.Sprintf("version: %s\nsource: %s\ngo: %s\nflags: CGO_ENABLED=0 -trimpath -buildvcs=false -ldflags '%s'\n",
+		r.version, r.source, runtime.Version(), r.ldflags())
+	return os.WriteFile(filepath.Join(r.out, "dist", "SOURCE"), []byte(source), 0o644) //nolint:gosec // public
+}
+
+func sum(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
+
+// rebuildAndCompare builds the committed sources again, in another folder with an empty build cache.
+func (r release) rebuildAndCompare(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "issue-assistant-rebuild-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	src := filepath.Join(dir, "elsewhere")
+	if _, err := gitText(ctx, r.root, "clone", "--quiet", "--no-hardlinks", r.root, src); err != nil {
+		return err
+	}
+	if _, err := gitText(ctx, src, "checkout", "--quiet", r.source); err != nil {
+		return err
+	}
+	var differing []string
+	for _, p := range platforms {
+		again := filepath.Join(dir, p.binary())
+		if err := r.buildOne(ctx, src, p, again, "GOCACHE="+filepath.Join(dir, "cache")); err != nil {
+			return err
+		}
+		same, err := sameFile(filepath.Join(r.out, "bin", p.binary()), again)
+		if err != nil {
+			return err
+		}
+		if !same {
+			differing = append(differing, p.binary())
+		}
+	}
+	if len(differing) > 0 {
+		return fmt.Errorf("a second build from other sources or another folder differs: %s (is the working tree clean?)", strings.Join(differing, ", "))
+	}
+	fmt.Printf("%d of %d binaries are byte-identical in a second build from another folder\n", len(platforms), len(platforms))
+	return nil
+}
+
+func sameFile(a, b string) (bool, error) {
+	x, err := os.ReadFile(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := os.ReadFile(b)
+	return bytes.Equal(x, y), err
+}
+
+func gitText(ctx context.Context, dir string, args ...string) (string, error) {
+	return gitWith(ctx, dir, nil, args...)
+}
+
+func gitWith(ctx context.Context, dir string, env []string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, bytes.TrimSpace(exit.Stderr))
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// releaseCommit adds dist/ to the source commit's tree in an index of its own and commits it as a child of the source.
+func (r release) releaseCommit(ctx context.Context) (string, error) {
+	dir, err := os.MkdirTemp("", "issue-assistant-index-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
+	if _, err := gitWith(ctx, r.root, env, "read-tree", r.source); err != nil {
+		return "", err
+	}
+	entries, err := os.ReadDir(filepath.Join(r.out, "dist"))
+	if err != nil {
+		return "", err
+	}
+	sort.Slice(entries, func(i, j int) bool { return entries[i].Name() < entries[j].Name() })
+	for _, e := range entries {
+		blob, err := gitText(ctx, r.root, "hash-object", "-w", filepath.Join(r.out, "dist", e.Name()))
+		if err != nil {
+			return "", err
+		}
+		mode := "100644"
+		if strings.HasPrefix(e.Name(), "issue-assistant-") {
+			mode = "100755"
+		}
+		if _, err := gitWith(ctx, r.root, env, "update-index", "--add", "--cacheinfo", mode+","+blob+",dist/"+e.Name()); err != nil {
+			return "", err
+		}
+	}
+	tree, err := gitWith(ctx, r.root, env, "write-tree")
+	if err != nil {
+		return "", err
+	}
+	message := fmt.Sprintf("Release %s\n\nBuilt from %s; dist/SOURCE says how.", r.version, r.source)
+	return gitText(ctx, r.root, "commit-tree", tree, "-p", r.source, "-m", message)
+}
