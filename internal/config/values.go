@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -45,6 +46,8 @@ var aliases = map[string]string{
 	"sonnet":   "claude-sonnet-5-5",
 	"haiku":    "claude-haiku-4-5",
 }
+
+func aliasNames() []string { return slices.Sorted(maps.Keys(aliases)) }
 
 // CheckModel refuses what is no model's full id. The error says what to write instead.
 func CheckModel(name string) error {
