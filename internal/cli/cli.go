@@ -30,7 +30,9 @@ type app struct {
 
 // commands lists the constructors of all commands in the order of the help text.
 var commands = []func(*app) *cobra.Command{
+	newChunkCmd,
 	newVersionCmd,
+	newUsageCmd,
 }
 
 // Main runs one command and returns its exit code.

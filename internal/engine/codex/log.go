@@ -1,0 +1,154 @@
+// Package codex reads the logs of OpenAI's Codex CLI.
+package codex
+
+import (
+	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/engine"
+	"github.com/issue-assistant/issue-assistant/internal/engine/enginelog"
+)
+
+// Keys are the parts of Codex's events that its log is judged by, with the bytes to keep of each.
+var Keys = enginelog.Want{
+	"type": 64, "thread_id": 130, "usage": 4 << 10, "item": 2 << 10, "error": 2 << 10, "payload": 16 << 10,
+}
+
+// Log gathers the events of `codex exec --json`, or of the session file that Codex keeps beside it (the rollout file,
+// whose events have a payload). The first names neither model nor dollars nor turns. Facts: Codex 0.171.
+type Log struct {
+	seen    bool
+	results int
+	thread  string
+	threads map[string]enginelog.Tokens // the usage of a thread is a running total
+	order   []string
+	ended   engine.Ended
+	answer  bool // a message of the agent came, and no tool call after it
+	rollout rollout
+}
+
+// maxThreads bounds what one log can name.
+const maxThreads = 64
+
+// Event takes one event and reports whether it is one of Codex's.
+func (l *Log) Event(ev *enginelog.Event) bool {
+	kind := ev.Word("type")
+	switch kind {
+	case "thread.started":
+		l.thread = ev.Word("thread_id")
+	case "turn.started":
+		l.ended, l.answer = "", false
+	case "item.started", "item.updated":
+	case "item.completed":
+		l.item(ev.Field("item"))
+	case "error":
+		if ev.Has("severity") || ev.Field("error").Kind() == '{' { // another engine's
+			return false
+		}
+	case "turn.completed":
+		l.results++
+		l.ended = engine.Finished
+		if !l.answer {
+			l.ended = engine.NoAnswer
+		}
+		l.total(ev.Field("usage"))
+	case "turn.failed":
+		l.results++
+		l.ended = failure(ev.Field("error").Sub().Get("message").Text())
+	default:
+		if !l.rollout.event(ev, kind) {
+			return false
+		}
+		if l.rollout.closed {
+			l.rollout.closed = false
+			l.results++
+		}
+	}
+	l.seen = true
+	return true
+}
+
+func (l *Log) item(f enginelog.Field) {
+	item := f.Sub()
+	switch item.Get("type").Word() {
+	case "agent_message":
+		text := item.Get("text")
+		// a text that is too long to be kept is certainly not blank
+		l.answer = !enginelog.IsBlank(text.Text()) || (f.Cut && !item.Has("text"))
+	case "command_execution", "mcp_tool_call", "file_change", "web_search":
+		l.answer = false
+	}
+}
+
+func (l *Log) total(f enginelog.Field) {
+	t := tokensOf(f.Sub())
+	if t == nil || f.Cut {
+		return
+	}
+	if l.threads == nil {
+		l.threads = map[string]enginelog.Tokens{}
+	}
+	if _, ok := l.threads[l.thread]; !ok {
+		if len(l.order) == maxThreads {
+			return
+		}
+		l.order = append(l.order, l.thread)
+	}
+	l.threads[l.thread] = *t
+}
+
+// tokensOf splits input_tokens, which include the cached and the written ones; output_tokens include reasoning.
+func tokensOf(m enginelog.Members) *enginelog.Tokens {
+	in := m.Get("input_tokens").Count(enginelog.MaxTokens)
+	out := m.Get("output_tokens").Count(enginelog.MaxTokens)
+	if in == nil && out == nil {
+		return nil
+	}
+	var t enginelog.Tokens
+	if out != nil {
+		t.Output = *out
+	}
+	if in != nil {
+		if n := m.Get("cached_input_tokens").Count(*in); n != nil {
+			t.Cached = *n
+		}
+		if n := m.Get("cache_write_input_tokens").Count(*in - t.Cached); n != nil {
+			t.CacheWrite = *n
+		}
+		t.Input = *in - t.Cached - t.CacheWrite
+	}
+	return &t
+}
+
+// failure knows only one reason by its words: a used-up account has no code in this log.
+func failure(text string) engine.Ended {
+	if strings.HasPrefix(text, "Quota exceeded.") || strings.HasPrefix(text, "You've hit your usage limit") {
+		return engine.AccountLimit
+	}
+	return engine.ProviderError
+}
+
+// Results is the number of closing events so far.
+func (l *Log) Results() int { return l.results }
+
+// Seen reports whether any event was Codex's.
+func (l *Log) Seen() bool { return l.seen }
+
+// Summary says what the log says.
+func (l *Log) Summary() enginelog.Summary {
+	s := enginelog.Summary{Engine: engine.Codex, Ended: engine.Unfinished}
+	if l.rollout.seen {
+		return l.rollout.summary(s)
+	}
+	if l.ended != "" {
+		s.Ended = l.ended
+	}
+	for _, thread := range l.order {
+		t := l.threads[thread]
+		if s.Tokens != nil {
+			t = s.Tokens.Add(t)
+		}
+		s.Tokens = &t
+	}
+	s.Sessions = len(l.order)
+	return s
+}

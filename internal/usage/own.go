@@ -1,0 +1,183 @@
+package usage
+
+import (
+	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/engine"
+	"github.com/issue-assistant/issue-assistant/internal/engine/enginelog"
+)
+
+// ownKeys are the parts of our own records. Their shape: package engine.
+var ownKeys = enginelog.Want{
+	"type": 64, "task": 64, "issue": 64, "engine": 64, "engine_version": 64, "model": 400, "max_turns": 64,
+	"max_budget_usd": 64, "started": 64,
+	"n": 64, "model_used": 400, "turn": 16, "input": 64, "cached_input": 64, "cache_write_5m": 64, "cache_write_1h": 64,
+	"output": 64, "cost_usd": 64, "refused": 64,
+	"ended": 64, "status": 64, "turns": 64, "calls": 64, "cost_basis": 64, "worst_next_call_usd": 64, "tools_denied": 64,
+	"duration_ms": 64,
+}
+
+const maxModels = 64
+
+// ownLog gathers the records of one run of ours. They are the truth for turns, tokens and dollars.
+type ownLog struct {
+	run      Run
+	calls    int64
+	turns    int64
+	lastCall int64
+	costUSD  float64
+	models   []enginelog.Model
+	refused  engine.Ended
+	ended    bool
+	billed   bool // the end record knows the dollars
+}
+
+// record takes one of our own events.
+func (l *ownLog) record(ev *enginelog.Event, kind string) {
+	switch kind {
+	case engine.TypeRun:
+		*l = ownLog{run: ownRun(ev)} // a file that was appended to is about its last run
+	case engine.TypeCall:
+		l.call(ev)
+	case engine.TypeEnd:
+		l.end(ev)
+	}
+}
+
+func ownRun(ev *enginelog.Event) Run {
+	r := Run{Metered: true, Task: Word(ev.Word("task")), EngineVersion: enginelog.Version(ev.Word("engine_version"))}
+	if name := engine.Name(ev.Word("engine")); knownEngine(name) {
+		r.Engine = name
+	}
+	if name, ok := ev.Str("model"); ok {
+		r.ModelAsked = enginelog.ModelName(name)
+	}
+	if n := ev.Field("issue").Count(MaxIssue); n != nil {
+		r.Issue = int(*n)
+	}
+	if n := ev.Field("max_turns").Count(enginelog.MaxTurns); n != nil {
+		r.MaxTurns = int(*n)
+	}
+	if x := ev.Field("max_budget_usd").Dollars(); x != nil {
+		r.MaxBudgetUSD = *x
+	}
+	if t, err := time.Parse(time.RFC3339Nano, ev.Word("started")); err == nil && t.Year() > 2000 && t.Year() < 10000 {
+		r.Started = t.UTC()
+	}
+	return r
+}
+
+func (l *ownLog) call(ev *enginelog.Event) {
+	n := ev.Field("n").Count(enginelog.MaxTurns)
+	if n == nil || *n <= l.lastCall { // each call once, in order
+		return
+	}
+	l.lastCall = *n
+	l.calls++
+	if turn, ok := ev.Field("turn").Bool(); ok && turn {
+		l.turns++
+	}
+	if refused := engine.Ended(ev.Word("refused")); refused == engine.Budget || refused == engine.Turns {
+		l.refused = refused
+	}
+	name, ok := ev.Str("model_used")
+	if !ok || name == "" {
+		name, _ = ev.Str("model")
+	}
+	t := enginelog.Tokens{
+		Input: count(ev, "input"), Cached: count(ev, "cached_input"), Write1h: count(ev, "cache_write_1h"),
+		CacheWrite: count(ev, "cache_write_5m") + count(ev, "cache_write_1h"), Output: count(ev, "output"),
+	}
+	cost := 0.0
+	if x := ev.Field("cost_usd").Dollars(); x != nil {
+		cost = *x
+	}
+	l.costUSD += cost
+	if !t.Used() && cost == 0 {
+		return
+	}
+	name = enginelog.ModelName(name)
+	for i := range l.models {
+		if l.models[i].ID == name || i == maxModels-1 {
+			sum := l.models[i].Tokens.Add(t)
+			total := *l.models[i].CostUSD + cost
+			l.models[i].Tokens, l.models[i].CostUSD = &sum, &total
+			return
+		}
+	}
+	l.models = append(l.models, enginelog.Model{ID: name, Tokens: &t, CostUSD: &cost})
+}
+
+func count(ev *enginelog.Event, key string) int64 {
+	if n := ev.Field(key).Count(enginelog.MaxTokens); n != nil {
+		return *n
+	}
+	return 0
+}
+
+func (l *ownLog) end(ev *enginelog.Event) {
+	ended := engine.Ended(ev.Word("ended"))
+	if !ended.Valid() {
+		return
+	}
+	l.ended = true
+	r := &l.run
+	r.Ended = ended
+	if n := ev.Field("status").Count(999); n != nil && ended == engine.ProviderError {
+		r.Status = int(*n)
+	}
+	r.Turns = ev.Field("turns").Count(enginelog.MaxTurns)
+	r.Calls = ev.Field("calls").Count(enginelog.MaxTurns)
+	r.DurationMS = ev.Field("duration_ms").Millis()
+	r.ToolsDenied = ev.Field("tools_denied").Count(enginelog.MaxTurns)
+	if x := ev.Field("worst_next_call_usd").Dollars(); x != nil {
+		r.WorstNextUSD = *x
+	}
+	basis := Basis(ev.Word("cost_basis"))
+	if x := ev.Field("cost_usd").Dollars(); x != nil && knownBasis(basis) && basis != BasisUnknown {
+		r.CostUSD, r.CostBasis, l.billed = x, basis, true
+	}
+}
+
+// summary joins the records with what the engine's own lines say; those fill only what no record knows.
+func (l *ownLog) summary(s enginelog.Summary) Run {
+	r := l.run
+	if !l.ended {
+		r.Ended = engine.Unfinished
+		if l.refused != "" {
+			r.Ended = l.refused
+		}
+	}
+	if l.calls > 0 {
+		r.Models = l.models
+		if r.Turns == nil {
+			r.Turns = &l.turns
+		}
+		if r.Calls == nil {
+			r.Calls = &l.calls
+		}
+		if !l.billed {
+			r.CostUSD, r.CostBasis = &l.costUSD, BasisMeter
+		}
+		var total enginelog.Tokens
+		for _, m := range l.models {
+			total = total.Add(*m.Tokens)
+		}
+		r.Tokens = &total
+	} else {
+		r.Models, r.Tokens = s.Models, s.Tokens
+		if r.Turns == nil {
+			r.Turns = s.Turns
+		}
+		if !l.billed {
+			r.CostUSD, r.CostBasis, r.Unpriced = s.CostUSD, basisOf(s), s.Unpriced
+		}
+	}
+	if r.DurationMS == nil {
+		r.DurationMS = s.DurationMS
+	}
+	if r.ToolsDenied == nil {
+		r.ToolsDenied = s.ToolsDenied
+	}
+	return r
+}
