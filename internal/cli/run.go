@@ -1,0 +1,352 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	assets "github.com/issue-assistant/issue-assistant"
+	"github.com/issue-assistant/issue-assistant/internal/config"
+	"github.com/issue-assistant/issue-assistant/internal/diag"
+	"github.com/issue-assistant/issue-assistant/internal/engine"
+	"github.com/issue-assistant/issue-assistant/internal/engine/registry"
+	"github.com/issue-assistant/issue-assistant/internal/ghaction"
+	"github.com/issue-assistant/issue-assistant/internal/meter"
+	"github.com/issue-assistant/issue-assistant/internal/run"
+	"github.com/issue-assistant/issue-assistant/internal/task"
+)
+
+// executionFileName is where `run` writes in RUNNER_TEMP unless it is told otherwise.
+const executionFileName = "issue-assistant-execution.jsonl"
+
+// runFlags are the inputs of `run` as they came in.
+type runFlags struct {
+	task, issue, engine, cli, model, effort string
+	turns, budget, minutes                  string
+	material, rulesFile, executionFile      string
+}
+
+func newRunCmd(a *app) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Run one engine on the task, held in its turns, dollars and minutes",
+		Long: "Starts the engine's command line behind a meter on this machine, which holds the key and refuses what would\n" +
+			"not fit into the budget. Exit code 0: every end that an issue can cause; 2: not started; 3: what a maintainer\n" +
+			"or the provider must mend, and interrupted.",
+		GroupID: groupWorkflows,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runEngine(cmd.Context(), f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.task, "task", "", "the task's `name`; default: as `engine` decided")
+	flags.StringVar(&f.issue, "issue", "", "the issue's `number`, for the record")
+	flags.StringVar(&f.engine, "engine", "", "claude, codex or gemini; default: as `engine` decided")
+	flags.StringVar(&f.cli, "cli", "", "the engine's program, a `path`")
+	flags.StringVar(&f.model, "model", "", "the model's full `id`")
+	flags.StringVar(&f.effort, "effort", "", "low, medium, high, xhigh or max")
+	flags.StringVar(&f.turns, "max-turns", "", "answers of the model at most, 1 to 200")
+	flags.StringVar(&f.budget, "max-budget-usd", "", "dollars at most, above 0 and up to 100")
+	flags.StringVar(&f.minutes, "timeout-minutes", "", "minutes at most, 1 to 60")
+	flags.StringVar(&f.material, "material", filepath.Join(".issue-assistant", "material"), "`folder` with prompt.md, schema.json and what the engine reads")
+	flags.StringVar(&f.rulesFile, "rules-file", "", "`file` with the rules, which become system prompt; default: .issue-assistant/rules.md, else the built-in ones")
+	flags.StringVar(&f.executionFile, "execution-file", "", "`file` to write every event to; default: "+executionFileName+" in RUNNER_TEMP")
+	return cmd
+}
+
+// newLauncherCmd is started by `run` itself through sudo; people never call it.
+func newLauncherCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:    run.Launcher,
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			stdout, okOut := a.Stdout.(*os.File)
+			stderr, okErr := a.Stderr.(*os.File)
+			if !okOut || !okErr {
+				return failure(errors.New("the launcher needs files for its output"))
+			}
+			code, err := run.Launch(a.Stdin, stdout, stderr)
+			if err != nil {
+				return failure(err)
+			}
+			if code != 0 {
+				return silent(code)
+			}
+			return nil
+		},
+	}
+}
+
+// runEngine is the command `run`.
+func (a *app) runEngine(ctx context.Context, f runFlags) error {
+	gh := ghaction.FromEnv(a.Getenv, a.Stdout, a.Stderr)
+	limits, issue, err := a.runLimits(f)
+	if err != nil {
+		return a.notStarted(gh, err)
+	}
+	driver, err := registry.Find(limits.Engine)
+	if err != nil {
+		return a.notStarted(gh, err)
+	}
+	if reason := driver.Refuses(a.Getenv); reason != "" {
+		return a.notStarted(gh, errors.New(reason))
+	}
+	secrets, err := a.runSecrets(driver)
+	if err != nil {
+		return a.notStarted(gh, err)
+	}
+	o, err := a.runOptions(f, limits, issue, driver, secrets)
+	if err != nil {
+		return a.notStarted(gh, err)
+	}
+	result, runErr := run.Run(ctx, o)
+	return a.reportRun(gh, result, limits, runErr)
+}
+
+// notStarted reports what keeps a run from starting, also as an output.
+func (a *app) notStarted(gh ghaction.Runner, err error) error {
+	out := gh.SetOutputs(ghaction.Output{Name: "answer"}, ghaction.Output{Name: "ended", Value: string(engine.NotStarted)})
+	return usage(errors.Join(err, out))
+}
+
+// runLimits takes the limits that `engine` left, lets flags win and checks every value again.
+func (a *app) runLimits(f runFlags) (limits task.Limits, issue int, err error) {
+	limits, err = a.limitsOfJob(f.task)
+	if err != nil {
+		return task.Limits{}, 0, err
+	}
+	set := func(text, flag string, parse func(string) error) {
+		if text == "" {
+			return
+		}
+		if perr := parse(text); perr != nil {
+			err = errors.Join(err, fmt.Errorf("--%s: %w", flag, perr))
+		}
+	}
+	set(f.engine, "engine", func(s string) error { limits.Engine = engine.Name(s); return config.CheckEngine(s) })
+	set(f.model, "model", func(s string) error { limits.Model = s; return config.CheckModel(s) })
+	set(f.effort, "effort", func(s string) error { limits.Effort = s; return config.CheckEffort(s) })
+	set(f.turns, "max-turns", func(s string) (perr error) { limits.MaxTurns, perr = config.ParseTurns(s); return perr })
+	set(f.budget, "max-budget-usd", func(s string) (perr error) { limits.MaxBudgetUSD, perr = config.ParseBudget(s); return perr })
+	set(f.minutes, "timeout-minutes", func(s string) (perr error) { limits.TimeoutMinutes, perr = config.ParseMinutes(s); return perr })
+	set(f.issue, "issue", func(s string) error {
+		n, perr := strconv.ParseUint(s, 10, 31)
+		if perr != nil || n == 0 {
+			return fmt.Errorf("%.40q is no issue number: write digits alone, without #", s)
+		}
+		issue = int(n)
+		return nil
+	})
+	if err == nil {
+		err = limits.Check()
+	}
+	return limits, issue, err
+}
+
+// limitsOfJob reads what `engine` of the same job decided; without it the defaults of the task hold.
+func (a *app) limitsOfJob(taskFlag string) (task.Limits, error) {
+	var wanted task.Name
+	if taskFlag != "" {
+		var err error
+		if wanted, err = task.Parse(taskFlag); err != nil {
+			return task.Limits{}, fmt.Errorf("--task: %w", err)
+		}
+	}
+	if temp := a.Getenv("RUNNER_TEMP"); temp != "" {
+		path := filepath.Join(temp, task.LimitsFile)
+		data, err := os.ReadFile(path)
+		switch {
+		case err == nil:
+			limits, err := task.DecodeLimits(data)
+			if err == nil && wanted != "" && wanted != limits.Task {
+				err = fmt.Errorf("%s holds the limits of the task %s, not of %s: run `engine --task %s` first", path, limits.Task, wanted, wanted)
+			}
+			return limits, err
+		case !errors.Is(err, fs.ErrNotExist):
+			return task.Limits{}, fmt.Errorf("read the limits of the job: %w", err)
+		}
+	}
+	if wanted == "" {
+		return task.Limits{}, errors.New("no task was named: give --task, or run `engine --task NAME` first in the same job")
+	}
+	return task.LimitsFor(config.Default(), wanted), nil
+}
+
+// runSecrets returns the key and the secrets of the environment. The first life of the process hands them to a second one
+// whose environment holds none of them.
+func (a *app) runSecrets(driver engine.Driver) (run.Secrets, error) {
+	if fd := a.Getenv(run.SealVar); fd != "" {
+		return run.Unseal(fd)
+	}
+	environ := a.Environ()
+	secrets := run.Collect(environ, driver.Credentials())
+	if !run.HeldByKernel(secrets.Key) {
+		return secrets, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return run.Secrets{}, fmt.Errorf("find this program: %w", err)
+	}
+	return run.Secrets{}, run.Reexec(self, a.Args, run.OpenEnvironment(environ, driver.UpstreamVar()), secrets)
+}
+
+func (a *app) runOptions(f runFlags, l task.Limits, issue int, driver engine.Driver, s run.Secrets) (run.Options, error) {
+	temp := a.Getenv("RUNNER_TEMP")
+	if temp == "" {
+		temp = os.TempDir()
+	}
+	o := run.Options{
+		Task: string(l.Task), Issue: issue, Driver: driver, CLI: a.path(f.cli),
+		Limits: run.Limits{
+			Model: l.Model, Effort: l.Effort, MaxTurns: l.MaxTurns, MaxBudgetUSD: l.MaxBudgetUSD, TimeoutMinutes: l.TimeoutMinutes,
+		},
+		Checkout: a.path("."), Material: a.path(f.material), RulesFile: a.path(f.rulesFile),
+		ExecutionFile: a.path(f.executionFile), Temp: temp,
+		KeyValue: s.Key, Upstream: a.Getenv(driver.UpstreamVar()), Secrets: s.Others,
+		Path: a.Getenv("PATH"), Lang: a.Getenv("LANG"), TrackingID: a.Getenv("RUNNER_TRACKING_ID"),
+		Isolation: a.isolation(), Progress: a.Stderr, Say: a.sayf, Now: a.Now,
+	}
+	for _, c := range driver.Credentials() {
+		if c.Name == s.Var {
+			o.Key = c
+		}
+	}
+	if o.ExecutionFile == "" {
+		o.ExecutionFile = filepath.Join(temp, executionFileName)
+	}
+	var err error
+	if o.Prompt, err = os.ReadFile(filepath.Join(o.Material, "prompt.md")); err != nil {
+		return o, fmt.Errorf("read the task: %w; `context` writes it", err)
+	}
+	if o.Schema, err = os.ReadFile(filepath.Join(o.Material, "schema.json")); err != nil {
+		return o, fmt.Errorf("read the schema of the answer: %w; `context` writes it", err)
+	}
+	if o.RulesFile, err = a.rules(o.RulesFile, temp); err != nil {
+		return o, err
+	}
+	o.StartMeter, err = a.meter()
+	return o, err
+}
+
+// meter starts the real meter with the built-in prices and those of the repository's settings.
+func (a *app) meter() (run.StartMeter, error) {
+	prices, err := meter.Prices(a.Now())
+	if err != nil {
+		return nil, err
+	}
+	cfg, diags, err := config.LoadRepo(os.DirFS(a.Dir))
+	if err != nil {
+		return nil, err
+	}
+	if diag.HasErrors(diags) {
+		return nil, errors.New("the settings are wrong: `issue-assistant check` shows where")
+	}
+	own := map[string]meter.Override{}
+	for id, p := range cfg.Prices {
+		own[id] = meter.Override{Input: p.Input, Output: p.Output, CachedInput: p.CachedInput}
+	}
+	if prices, err = prices.With(own); err != nil {
+		return nil, fmt.Errorf("prices of the settings: %w", err)
+	}
+	return run.WithMeter(prices, a.Now, a.HTTP), nil
+}
+
+// isolation asks for another user for the engine wherever this process is root or may become it.
+func (a *app) isolation() run.Isolation {
+	self, err := os.Executable()
+	if err != nil {
+		self = "" // then sudo is not used
+	}
+	return run.Isolation{
+		Other: true, Sudo: []string{"sudo", "-n", "--"}, Self: self, EUID: os.Geteuid(), EGID: os.Getegid(),
+	}
+}
+
+// rules is the file of the rules: the one that was named, the repository's own, or the built-in ones.
+func (a *app) rules(named, temp string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	own := a.path(filepath.Join(".issue-assistant", "rules.md"))
+	if _, err := os.Stat(own); !errors.Is(err, fs.ErrNotExist) {
+		return own, err
+	}
+	data, err := fs.ReadFile(assets.FS, ".issue-assistant/rules.md")
+	if err != nil {
+		return "", fmt.Errorf("read the built-in rules: %w", err)
+	}
+	path := filepath.Join(temp, "issue-assistant-rules.md")
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		return "", fmt.Errorf("write the built-in rules: %w", err)
+	}
+	return path, nil
+}
+
+// reportRun writes the outputs and says how the run ended.
+func (a *app) reportRun(gh ghaction.Runner, r run.Result, l task.Limits, runErr error) error {
+	outErr := gh.SetOutputs(
+		ghaction.Output{Name: "answer", Value: r.Answer},
+		ghaction.Output{Name: "ended", Value: string(r.Ended)},
+		ghaction.Output{Name: "session-id", Value: r.SessionID},
+		ghaction.Output{Name: "execution-file", Value: r.ExecutionFile},
+	)
+	a.sayf("%s after %d turns and %d calls, $%.4f of $%s", r.Ended, r.Turns, r.Calls, r.CostUSD, config.FormatUSD(l.MaxBudgetUSD))
+	if r.Reason != "" {
+		a.sayf("%s", r.Reason)
+	}
+	if r.LogCut {
+		gh.Warning("The disk was full: events of the engine are missing in the execution file. Its numbers are whole.")
+	}
+	if err := errors.Join(runErr, outErr); err != nil {
+		return failure(err)
+	}
+	words := endingWords(r, l)
+	switch {
+	case r.Ended == engine.Finished:
+		return nil
+	case r.Ended.ByIssue():
+		gh.Warning(words)
+		return nil
+	}
+	gh.Error(words)
+	if r.Ended == engine.NotStarted {
+		return silent(ExitUsage)
+	}
+	return silent(ExitFailure)
+}
+
+// endingWords says what an ending means and what to do. It holds fixed words and numbers only.
+func endingWords(r run.Result, l task.Limits) string {
+	words := map[engine.Ended]string{
+		engine.Turns:         fmt.Sprintf("The run stopped at its %d turns; nothing is posted. Raise `max_turns` if this happens often.", l.MaxTurns),
+		engine.Budget:        fmt.Sprintf("The run stopped at its budget of $%s; nothing is posted. Raise `max_budget_usd` if this happens often.", config.FormatUSD(l.MaxBudgetUSD)),
+		engine.Time:          fmt.Sprintf("The run stopped at its %d minutes; nothing is posted. Raise `timeout_minutes` if this happens often.", l.TimeoutMinutes),
+		engine.NoAnswer:      "The engine ended without an answer; nothing is posted.",
+		engine.BadAnswer:     "The engine's answer is not handed on: it does not fit its schema, is too long or holds a secret. Nothing is posted.",
+		engine.ModelRefused:  "The model refused to answer; nothing is posted.",
+		engine.AccountLimit:  "The provider's account is at its limit: wait until it resets, or raise the limit there.",
+		engine.NotSignedIn:   "The provider does not accept the key: check the secret of the environment.",
+		engine.UnknownModel:  "The provider does not know the model, or it has no price: check `model` in .issue-assistant/config.toml.",
+		engine.RateLimited:   "The provider answered that there were too many requests, also after retries: run the job again later.",
+		engine.ProviderError: "The provider failed" + statusWords(r.Status) + ": run the job again later.",
+		engine.Interrupted:   "The run was interrupted by a signal; nothing is posted.",
+		engine.Unfinished:    "The engine ended without saying why: it may have been killed, for example for want of memory.",
+		engine.NotStarted:    "The run was not started: the log of this step says why.",
+	}
+	return strings.TrimSpace(words[r.Ended])
+}
+
+func statusWords(status int) string {
+	if status == 0 {
+		return ""
+	}
+	return " with HTTP status " + strconv.Itoa(status)
+}

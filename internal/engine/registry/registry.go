@@ -1,0 +1,25 @@
+// Package registry lists the engines that this program can start. An engine is added by its own package and one line
+// here.
+package registry
+
+import (
+	"fmt"
+
+	"github.com/issue-assistant/issue-assistant/internal/engine"
+	"github.com/issue-assistant/issue-assistant/internal/engine/claude"
+)
+
+// Drivers returns all engines in the order of the documentation.
+func Drivers() []engine.Driver {
+	return []engine.Driver{claude.New()}
+}
+
+// Find returns the driver of an engine.
+func Find(name engine.Name) (engine.Driver, error) {
+	for _, d := range Drivers() {
+		if d.Name() == name {
+			return d, nil
+		}
+	}
+	return nil, fmt.Errorf("this release cannot start the engine %q", string(name))
+}

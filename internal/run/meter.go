@@ -1,0 +1,36 @@
+package run
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/meter"
+)
+
+// WithMeter starts the real meter. A model without a price in prices is refused; a nil transport is the meter's own.
+func WithMeter(prices meter.Table, now func() time.Time, transport http.RoundTripper) StartMeter {
+	return func(ctx context.Context, o MeterOptions) (Meter, error) {
+		m, err := meter.Start(ctx, meter.Options{
+			Provider:  o.Provider,
+			Upstream:  o.Upstream,
+			Key:       o.Key,
+			Bearer:    o.Bearer,
+			Model:     o.Model,
+			BudgetUSD: o.BudgetUSD,
+			MaxTurns:  o.MaxTurns,
+			Prices:    prices,
+			Record:    o.Record,
+			Now:       now,
+			Transport: transport,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return realMeter{m}, nil
+	}
+}
+
+type realMeter struct{ *meter.Meter }
+
+func (m realMeter) WorstNextCallUSD() float64 { return m.Summary().WorstNextCallUSD }

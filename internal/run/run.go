@@ -1,0 +1,344 @@
+package run
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/engine"
+)
+
+// maxLine bounds one line of the engine in bytes; a longer one is replaced by a note.
+const maxLine = 32 << 20
+
+// maxNoise bounds how many lines of the engine's stderr are kept.
+const maxNoise = 500
+
+// Run starts the engine behind the meter and returns when it has ended and the execution file is closed. A cancelled
+// context interrupts it. Result is valid also with an error, which means that the execution file or the machine failed.
+func Run(ctx context.Context, o Options) (Result, error) {
+	if err := o.normalize(); err != nil {
+		return Result{Ended: engine.NotStarted, Reason: err.Error()}, nil
+	}
+	begin := o.Now()
+	log, err := openJournal(o.ExecutionFile)
+	if err != nil {
+		return Result{Ended: engine.NotStarted, Reason: err.Error()}, err
+	}
+	log.record(o.runRecord(o.Driver.Version(o.CLI)))
+	r := &running{Options: o, log: log, tally: newTally(o.Limits, o.Progress), stream: o.Driver.NewStream()}
+	v := r.play(ctx)
+	return r.finish(v, begin)
+}
+
+// running is one run while it lasts.
+type running struct {
+	Options
+	log        *journal
+	tally      *tally
+	stream     engine.Stream
+	check      *checker
+	protection string
+	noise      []byte  // the last line of the engine's stderr
+	worst      float64 // what the refused call could have cost, in dollars
+}
+
+// cause is what made the supervisor end the engine.
+type cause string
+
+const (
+	causeNone    cause = ""        // it ended by itself
+	causeSignal  cause = "signal"  // INT or TERM from outside
+	causeTime    cause = "time"    // its minutes were over
+	causeRefused cause = "refused" // it did not end after a refused call
+)
+
+// verdict is how the run ended, before the answer was looked at.
+type verdict struct {
+	cause  cause
+	exit   string // how the process ended
+	refuse string // why nothing was started
+	ended  engine.Ended
+}
+
+// notStarted is a verdict without a process.
+func notStarted(ended engine.Ended, reason string) verdict {
+	return verdict{ended: ended, refuse: reason}
+}
+
+// play does everything between the first record and the last one.
+func (r *running) play(ctx context.Context) verdict {
+	var err error
+	if r.check, err = newChecker(r.Schema, append([]string{r.KeyValue}, r.Secrets...)); err != nil {
+		return notStarted(engine.NotStarted, err.Error())
+	}
+	if reason := r.refusal(); reason != "" {
+		return notStarted(engine.NotStarted, reason)
+	}
+	if r.KeyValue == "" {
+		return notStarted(engine.NotSignedIn, "no key: set the secret "+r.Driver.Credentials()[0].Name)
+	}
+	work, err := newWorkplace(r.Temp, r.RulesFile)
+	if err != nil {
+		return notStarted(engine.NotStarted, err.Error())
+	}
+	defer func() {
+		if err := work.remove(); err != nil {
+			r.Say("the engine's home could not be removed: %s", err)
+		}
+	}()
+	m, err := r.StartMeter(context.WithoutCancel(ctx), MeterOptions{
+		Provider: r.Driver.Provider(), Upstream: r.upstream(), Key: r.KeyValue, Bearer: r.Key.Bearer,
+		ListPrice: r.Key.ListPrice, Model: r.Limits.Model, BudgetUSD: r.Limits.MaxBudgetUSD, MaxTurns: r.Limits.MaxTurns,
+		Record: func(c engine.CallRecord) {
+			c.Type = engine.TypeCall
+			r.log.record(c)
+			r.tally.add(c)
+		},
+	})
+	if err != nil {
+		return notStarted(engine.NotStarted, err.Error())
+	}
+	defer r.closeMeter(m)
+	return r.supervise(ctx, work, m.BaseURL())
+}
+
+// refusal is why the run may not start, "" when it may.
+func (r *running) refusal() string {
+	switch {
+	case r.CLI == "":
+		return "no engine program was given: `issue-assistant engine --install` installs it, --cli names one"
+	case len(r.Prompt) == 0:
+		return "the task is empty: the material folder holds no prompt.md"
+	case len(r.Prompt) > maxPrompt:
+		return fmt.Sprintf("the task has %d bytes, at most %d are allowed", len(r.Prompt), maxPrompt)
+	}
+	for _, f := range []string{r.CLI, r.RulesFile} {
+		if info, err := os.Stat(f); err != nil || !info.Mode().IsRegular() {
+			return "there is no file " + f
+		}
+	}
+	if info, err := os.Stat(r.Checkout); err != nil || !info.IsDir() {
+		return "there is no folder " + r.Checkout
+	}
+	return ""
+}
+
+func (r *running) upstream() string {
+	if r.Upstream != "" {
+		return r.Upstream
+	}
+	return r.Driver.DefaultUpstream()
+}
+
+// closeMeter waits for the last records, but not for ever: a call that hangs was booked at its reservation.
+func (r *running) closeMeter(m Meter) {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		if err := m.Close(); err != nil {
+			r.Say("the meter did not close: %s", err)
+		}
+	}()
+	inTime := waitUntil(closed, r.timing.settle)
+	r.worst = m.WorstNextCallUSD()
+	if !inTime {
+		r.Say("the meter did not close in time; its last call may be missing in the execution file")
+	}
+}
+
+// supervise starts the engine and returns when nothing of it is left.
+func (r *running) supervise(ctx context.Context, work workplace, baseURL string) verdict {
+	cmd, err := r.Driver.Command(engine.Setup{
+		CLI: r.CLI, Checkout: r.Checkout, Material: r.Material, Home: work.home, RulesFile: work.rules, Prompt: r.Prompt,
+		Schema: r.Schema, Model: r.Limits.Model, Effort: r.Limits.Effort, MaxTurns: r.Limits.MaxTurns,
+		MaxBudgetUSD: r.Limits.MaxBudgetUSD, BaseURL: baseURL, Credential: r.Key,
+	})
+	if err != nil {
+		return notStarted(engine.NotStarted, err.Error())
+	}
+	mark, err := newMark()
+	if err != nil {
+		return notStarted(engine.NotStarted, err.Error())
+	}
+	pipes, err := newPipes()
+	if err != nil {
+		return notStarted(engine.NotStarted, err.Error())
+	}
+	defer pipes.close()
+	p, err := r.start(ctx, cmd, work, mark, pipes)
+	if err != nil {
+		return notStarted(engine.NotStarted, err.Error())
+	}
+	r.Say("%s", r.protection)
+	pipes.closeWriters()
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		r.readAll(pipes)
+	}()
+	v := verdict{cause: r.watch(ctx, p)}
+	killMarked(mark)
+	if !waitUntil(read, r.timing.drain) {
+		pipes.expire()
+		<-read
+	}
+	select {
+	case <-p.done():
+		v.exit = p.state()
+	default:
+		v.exit = "still there after KILL"
+	}
+	return v
+}
+
+// start starts the engine under the best protection there is, and under the same user when another one is refused.
+func (r *running) start(ctx context.Context, cmd engine.Command, work workplace, mark string, p *pipes) (process, error) {
+	paths := []string{r.Checkout, r.Material, work.rules, work.dir, r.CLI}
+	c := r.Isolation.choose(ctx, paths)
+	s := spec{
+		Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Stdin: cmd.Stdin, User: c.user, Locked: true,
+		Env: append(r.baseEnv(work, mark), cmd.Env...),
+	}
+	r.protection = c.words
+	if c.launcher {
+		return startLaunched(r.Isolation.Sudo, r.Isolation.Self, order{Spec: s, Home: work.home, Mark: mark}, p.out, p.err)
+	}
+	if c.user != nil {
+		err := giveHome(work.home, *c.user)
+		if err == nil {
+			var g *group
+			if g, err = startGroup(s, p.out, p.err); err == nil {
+				return g, nil
+			}
+		}
+		fallback := r.Isolation
+		fallback.Other = false
+		r.protection = fallback.choose(ctx, nil).words
+		r.Say("the engine could not be started as another user: %s", err)
+		s.User = nil
+	}
+	return startGroup(s, p.out, p.err)
+}
+
+// baseEnv is the engine's environment, built from nothing.
+func (r *running) baseEnv(work workplace, mark string) []string {
+	env := []string{"HOME=" + work.home, "TMPDIR=" + work.home, mark}
+	for name, value := range map[string]string{"PATH": r.Path, "LANG": r.Lang, "RUNNER_TRACKING_ID": r.TrackingID} {
+		if value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// workplace is the folder that the engine may call its own.
+type workplace struct{ dir, home, rules string }
+
+func newWorkplace(temp, rulesFile string) (workplace, error) {
+	dir, err := os.MkdirTemp(temp, "issue-assistant-run-")
+	if err != nil {
+		return workplace{}, fmt.Errorf("make the engine's folder: %w", err)
+	}
+	w := workplace{dir: dir, home: filepath.Join(dir, "home"), rules: filepath.Join(dir, "rules.md")}
+	rules, err := os.ReadFile(rulesFile)
+	if err == nil {
+		err = errors.Join(os.Chmod(dir, 0o755), os.Mkdir(w.home, 0o700), os.WriteFile(w.rules, rules, 0o644))
+	}
+	if err != nil {
+		return workplace{}, errors.Join(fmt.Errorf("fill the engine's folder: %w", err), os.RemoveAll(dir))
+	}
+	return w, nil
+}
+
+func (w workplace) remove() error { return os.RemoveAll(w.dir) }
+
+// pipes are the engine's stdout and stderr.
+type pipes struct {
+	outR, out *os.File
+	errR, err *os.File
+}
+
+func newPipes() (*pipes, error) {
+	outR, out, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("open a pipe: %w", err)
+	}
+	errR, errW, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open a pipe: %w", err), outR.Close(), out.Close())
+	}
+	return &pipes{outR: outR, out: out, errR: errR, err: errW}, nil
+}
+
+func (p *pipes) closeWriters() {
+	_ = p.out.Close()
+	_ = p.err.Close()
+}
+
+// close closes all ends; those that are closed already say so, and nobody listens.
+func (p *pipes) close() {
+	p.closeWriters()
+	_ = p.outR.Close()
+	_ = p.errR.Close()
+}
+
+// expire ends reading: something outside of the group still holds the other ends.
+func (p *pipes) expire() {
+	_ = p.outR.SetReadDeadline(time.Unix(1, 0))
+	_ = p.errR.SetReadDeadline(time.Unix(1, 0))
+}
+
+// readAll writes the engine's lines into the execution file until both pipes end.
+func (r *running) readAll(p *pipes) {
+	noise := make(chan struct{})
+	go func() {
+		defer close(noise)
+		kept := 0
+		lines(p.errR, func(line []byte, _ bool) {
+			if len(line) == 0 {
+				return
+			}
+			if kept++; kept <= maxNoise {
+				r.noise = append(r.noise[:0], line[:min(len(line), 300)]...)
+				r.log.text(line)
+			}
+		})
+	}()
+	lines(p.outR, r.engineLine)
+	<-noise
+}
+
+// engineLine takes one line of the engine's stdout.
+func (r *running) engineLine(line []byte, whole bool) {
+	if len(line) == 0 {
+		return
+	}
+	if !whole {
+		r.log.text(fmt.Appendf(nil, "a line of more than %d bytes was left out", maxLine))
+		return
+	}
+	r.log.engineLine(line)
+	r.stream.Line(line)
+}
+
+// lines calls take for each line; whole is false for one that was too long.
+func lines(from io.Reader, take func(line []byte, whole bool)) {
+	br := bufio.NewReaderSize(from, 256<<10)
+	for {
+		line, err := readLine(br, maxLine)
+		switch {
+		case err == nil:
+			take(line, true)
+		case errors.Is(err, errLineTooLong):
+			take(line, false)
+		default:
+			return // the end, or the deadline
+		}
+	}
+}
