@@ -31,7 +31,11 @@ type app struct {
 // commands lists the constructors of all commands in the order of the help text.
 var commands = []func(*app) *cobra.Command{
 	newChunkCmd,
+	newCheckCmd,
+	newEngineCmd,
 	newVersionCmd,
+	newRunCmd,
+	newLauncherCmd,
 	newUsageCmd,
 }
 
