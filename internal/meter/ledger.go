@@ -1,0 +1,400 @@
+package meter
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/issue-assistant/issue-assistant/internal/engine"
+)
+
+// ledger is the money of one run. Everything that decides whether a call goes out stands under its lock.
+type ledger struct {
+	mu       sync.Mutex
+	changed  chan struct{} // closed and replaced whenever a call ends
+	closed   bool
+	running  sync.WaitGroup // requests that begin has let in and that have not been recorded
+	budget   pico
+	maxTurns int
+
+	spent, reserved pico
+	expected        pico // what the calls in flight will probably cost
+	inFlight        int
+	turns, calls    int
+	known           known
+	seen            habits
+	summaryOf       Summary
+}
+
+// habits are what calls of this run were like, to guess the next one. Guesses never decide whether a call fits, only
+// whether it should be the last.
+type habits struct {
+	output      int64 // of the longest answer
+	addition    int64 // tokens of the largest part that was new in a prompt
+	addedTokens int64 // and bytes of all new parts, for tokens per byte
+	addedBytes  int64
+	cacheHit    bool // the last prompt came from the cache for the most part
+	answered    int
+	canCount    bool // the provider's counter has worked
+}
+
+const (
+	firstOutput   = 1000 // guessed before any answer was seen
+	firstAddition = 2000
+	minFloor      = 1024 // tokens of answer below which a call is not worth sending
+	minFloorThink = 2048
+	maxFloor      = 4096
+	defaultOutput = 16_000 // where the engine does not say
+)
+
+func newLedger(budget pico, maxTurns int) *ledger {
+	return &ledger{budget: budget, maxTurns: maxTurns, changed: make(chan struct{})}
+}
+
+// grant is a call that may go out.
+type grant struct {
+	n         int
+	price     Price
+	size      size
+	promptMax int64 // the bound of its prompt in tokens
+	maxOutput int64
+	reserved  pico
+	expected  pico
+	last      bool
+}
+
+// verdict is what the state of the run says about a call now.
+type verdict struct {
+	fits      bool
+	last      bool
+	maxOutput int64
+	asked     int64
+	promptMax int64
+	size      size
+	cost      pico // worst case with maxOutput
+	expected  pico // what it will probably cost
+	least     pico // worst case with the shortest answer worth having
+	turnsOut  bool
+}
+
+var errClosed = errors.New("the run has ended")
+
+// begin numbers a request; ok is false once the run has ended. The caller ends it with running.Done.
+func (l *ledger) begin() (n int, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return 0, false
+	}
+	l.calls++
+	l.running.Add(1)
+	return l.calls, true
+}
+
+// admit reserves for a call or says why it does not go out. While calls in flight hold what it needs, it waits for them.
+// count asks the provider how large the prompt is (0: no answer); it is called at most once, when bytes do not fit.
+func (l *ledger) admit(ctx context.Context, n int, r *request, price Price, count func() int64) (*grant, error) {
+	counted, tokens := false, int64(0)
+	for {
+		l.mu.Lock()
+		if l.closed {
+			l.mu.Unlock()
+			return nil, errClosed
+		}
+		v := l.judge(r, price, tokens)
+		tight := !v.fits || v.last || v.maxOutput < v.asked
+		if tight && !v.turnsOut && !counted && (r.uncounted || v.size.added > perRequest) {
+			counted = true
+			l.mu.Unlock()
+			tokens = count()
+			l.mu.Lock()
+			if tokens > 0 && !l.plausible(r, l.known.bound(r.blocks), tokens) {
+				tokens = 0
+			}
+			l.mu.Unlock()
+			continue
+		}
+		if v.fits {
+			g := &grant{n: n, price: price, size: v.size, promptMax: v.promptMax, maxOutput: v.maxOutput, reserved: v.cost, expected: v.expected, last: v.last}
+			l.reserved = l.reserved.plus(v.cost)
+			l.expected = l.expected.plus(v.expected)
+			l.inFlight++
+			l.seen.canCount = l.seen.canCount || tokens > 0
+			l.summaryOf.LastAsked = l.summaryOf.LastAsked || v.last
+			l.mu.Unlock()
+			return g, nil
+		}
+		if l.inFlight == 0 || l.turns >= l.maxTurns || !v.turnsOut && v.least > l.budget-l.spent {
+			f := l.refuse(r, v, tokens)
+			l.mu.Unlock()
+			return nil, f
+		}
+		wait := l.changed
+		l.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// judge must be called with the lock held. tokens is the provider's own count of the prompt, 0 if there is none.
+func (l *ledger) judge(r *request, price Price, tokens int64) verdict {
+	v := verdict{size: l.known.bound(r.blocks), asked: r.asked}
+	if v.asked == 0 {
+		v.asked = defaultOutput
+	}
+	// The note of the last call is text of ours: it is always kept back.
+	note := int64(len(LastNote) + perBlock)
+	v.promptMax = v.size.tokens + note
+	if tokens > 0 {
+		counted := tokens + tokens/countSlackDiv + 1 + note
+		if counted < v.promptMax || r.uncounted {
+			v.promptMax = counted
+		}
+	}
+	in, out := worstRates(r, price, v.promptMax)
+	promptCost := in.times(v.promptMax)
+	left := l.budget - l.spent - l.reserved
+	floor := min(v.asked, l.floor(r, out))
+	v.least = promptCost.plus(out.times(floor))
+	v.turnsOut = l.turns+l.inFlight >= l.maxTurns
+	if v.turnsOut || r.uncounted && tokens == 0 || v.least > left {
+		return v
+	}
+	v.fits = true
+	v.maxOutput = v.asked
+	if out > 0 {
+		v.maxOutput = min(v.asked, int64((left-promptCost)/out))
+	}
+	v.cost = promptCost.plus(out.times(v.maxOutput))
+	var another pico
+	v.expected, another = l.lookAhead(r, price, v, tokens)
+	v.last = l.turns+l.inFlight+1 >= l.maxTurns ||
+		l.spent.plus(l.expected).plus(v.expected).plus(another) > l.budget
+	return v
+}
+
+// worstRates are the dearest prices of a token of prompt and of answer that the request can meet.
+func worstRates(r *request, price Price, promptMax int64) (in, out pico) {
+	rate := price.at(promptMax)
+	return rate.dearest(r.writes).share(r.num, r.den), rate.output.share(r.num, r.den)
+}
+
+// floor is the least number of tokens of answer that a call is sent for: a quarter of the budget, within bounds.
+func (l *ledger) floor(r *request, out pico) int64 {
+	least := int64(minFloor)
+	if r.thinking {
+		least = minFloorThink
+	}
+	if out <= 0 {
+		return least
+	}
+	return min(max(int64(l.budget/4/out), least), maxFloor)
+}
+
+// lookAhead is what this call will probably cost, and what another one after it could cost at most.
+func (l *ledger) lookAhead(r *request, price Price, v verdict, tokens int64) (cost, another pico) {
+	h := l.seen
+	expected := v.promptMax
+	known := int64(0)
+	if v.size.from >= 0 {
+		known = l.known.sets[v.size.from].tokens
+	}
+	switch {
+	case tokens > 0:
+		expected = tokens
+	case h.addedBytes > 0:
+		expected = known + int64(float64(v.size.added)*float64(h.addedTokens)/float64(h.addedBytes))
+	}
+	expected = min(expected, v.promptMax)
+	fresh := max(expected-known, 0)
+	rate := price.at(expected)
+	write := rate.dearest(r.writes)
+	// A prompt that came from the cache will do so again; else all of it is paid in full.
+	cost = write.times(expected)
+	if h.cacheHit && known > 0 {
+		cost = rate.cached.times(min(known, expected)).plus(write.times(fresh))
+	}
+	output := min(max(h.output, firstOutput), v.maxOutput)
+	cost = cost.plus(rate.output.times(output)).share(r.num, r.den)
+
+	addition := max(h.addition, firstAddition)
+	if !h.canCount && tokens == 0 && h.addedTokens > 0 {
+		// Without the provider's counter the next addition will be bounded by its bytes.
+		addition = int64(float64(addition) * float64(h.addedBytes) / float64(h.addedTokens))
+	}
+	next := expected + output + addition + addition/countSlackDiv + perRequest + int64(len(LastNote)+perBlock)
+	in, out := worstRates(r, price, next)
+	return cost, in.times(next).plus(out.times(min(v.asked, l.floor(r, out))))
+}
+
+// refuse must be called with the lock held.
+func (l *ledger) refuse(r *request, v verdict, tokens int64) *refusal {
+	f := &refusal{ended: engine.Budget, reason: reasonBudget}
+	switch {
+	case v.turnsOut:
+		f.ended, f.reason = engine.Turns, reasonTurns
+	case r.uncounted && tokens == 0:
+		f.ended, f.reason = engine.ProviderError, "the request holds a document that the provider did not count: its cost has no bound, it is not sent"
+	default:
+		f.least, f.left = v.least, l.budget-l.spent
+	}
+	l.noteRefusal(f)
+	return f
+}
+
+const (
+	reasonBudget = "the run has reached its budget: another call might go beyond it, so it is not sent"
+	reasonTurns  = "the run has used all its turns: the call is not sent"
+)
+
+func (l *ledger) noteRefusal(f *refusal) {
+	if l.summaryOf.Refused != "" || f.ended == "" {
+		return
+	}
+	l.summaryOf.Refused, l.summaryOf.Reason, l.summaryOf.WorstNextCallUSD = f.ended, f.reason, f.least.usd()
+}
+
+// refused notes a refusal that was decided elsewhere.
+func (l *ledger) refused(f *refusal) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.noteRefusal(f)
+}
+
+// outcome is how a call that went out ended.
+type outcome struct {
+	status int
+	free   bool // an HTTP error, or it never reached the provider: nothing is billed
+	answer answer
+	prices []Price // of the model asked, and of the one that answered when it is another
+}
+
+// booked is what a call was booked at.
+type booked struct {
+	cost  pico
+	basis engine.Basis
+}
+
+// settle ends a call: its reservation is freed and what it cost is booked.
+func (l *ledger) settle(g *grant, r *request, o outcome) booked {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := booked{cost: g.reserved, basis: engine.BasisReserved}
+	best := l.known.bound(r.blocks)
+	switch {
+	case o.free:
+		b = booked{basis: engine.BasisFree}
+	case o.answer.final && o.answer.usage.Output <= g.maxOutput*4 &&
+		l.plausible(r, best, o.answer.usage.Prompt()):
+		b = booked{cost: priced(g, r, o), basis: engine.BasisUsage}
+	}
+	l.reserved -= g.reserved
+	l.expected -= g.expected
+	l.inFlight--
+	l.spent = l.spent.plus(b.cost)
+	if o.answer.turn && !o.free {
+		l.turns++
+		l.summaryOf.LastStopReason = o.answer.stop
+	}
+	l.summaryOf.LastStatus = o.status
+	if b.basis == engine.BasisUsage {
+		l.learn(r, best, o.answer)
+	}
+	close(l.changed)
+	l.changed = make(chan struct{})
+	return b
+}
+
+// plausible is false when a number of tokens is less than the prompt can have, or so large that it cannot be true. A
+// provider that says too little in a way that agrees with everything it said before cannot be found out here.
+func (l *ledger) plausible(r *request, best size, prompt int64) bool {
+	const absurd = 50_000_000
+	if prompt > absurd {
+		return false
+	}
+	if r.uncounted {
+		return prompt > 0
+	}
+	if prompt < best.added/plausibleBytes {
+		return false
+	}
+	if best.from < 0 {
+		return true
+	}
+	// A prompt that holds everything an earlier one held cannot have shrunk to a half. Thinking may have been left out.
+	set := l.known.sets[best.from]
+	return prompt >= set.tokens/2 || !set.within(r.blocks)
+}
+
+// within reports whether the blocks hold the whole set.
+func (s knownSet) within(blocks []block) bool {
+	held := 0
+	seen := map[key]int{}
+	for _, b := range blocks {
+		if n := s.blocks[b.key]; n > seen[b.key] {
+			seen[b.key]++
+			held++
+		}
+	}
+	total := 0
+	for _, n := range s.blocks {
+		total += n
+	}
+	return held == total
+}
+
+// priced is the cost of trusted usage, at the dearer price when another model answered than the one asked.
+func priced(g *grant, r *request, o outcome) pico {
+	num, den := r.num, r.den
+	if o.answer.fast && num/den < 2 {
+		num *= 2
+	}
+	if o.answer.us && num%11 != 0 {
+		num, den = num*11, den*10
+	}
+	cost := g.price.cost(o.answer.usage)
+	for _, p := range o.prices {
+		cost = max(cost, p.cost(o.answer.usage))
+	}
+	return cost.share(num, den)
+}
+
+// learn takes the sizes of a trusted answer. The lock is held.
+func (l *ledger) learn(r *request, before size, a answer) {
+	h := &l.seen
+	h.output = max(h.output, a.usage.Output)
+	h.answered++
+	if before.from >= 0 {
+		added := max(a.usage.Prompt()-l.known.sets[before.from].tokens, 0)
+		h.addition = max(h.addition, added)
+		h.addedTokens, h.addedBytes = h.addedTokens+added, h.addedBytes+before.added
+		h.cacheHit = a.usage.CachedInput > a.usage.Prompt()/2
+	} else {
+		h.addedTokens, h.addedBytes = h.addedTokens+a.usage.Prompt(), h.addedBytes+before.added
+	}
+	if !a.cleared && !r.uncounted {
+		l.known.learn(r.blocks, a.blocks, a.usage.Prompt()+a.usage.Output)
+	}
+}
+
+func (l *ledger) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closed {
+		l.closed = true
+		close(l.changed)
+		l.changed = make(chan struct{})
+	}
+}
+
+func (l *ledger) summary() Summary {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.summaryOf
+	s.SpentUSD, s.ReservedUSD, s.BudgetUSD = l.spent.usd(), l.reserved.usd(), l.budget.usd()
+	s.Turns, s.Calls = l.turns, l.calls
+	return s
+}
