@@ -20,7 +20,7 @@ import (
 // maxInput is how many bytes a file that a person hands over may hold.
 const maxInput = 8 << 20
 
-// path makes a path of a flag absolute against the working folder of the Env.
+// path makes a path of a flag absolute against the working folder of the Env; empty stays empty.
 func (a *app) path(name string) string {
 	if name == "" || filepath.IsAbs(name) {
 		return name

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/issue-assistant/issue-assistant/internal/meter"
+	"github.com/issue-assistant/issue-assistant/internal/session"
+)
+
+func newSessionCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "session",
+		Short:   "Decide whether a saved conversation is resumed",
+		GroupID: groupPeople,
+	}
+	cmd.AddCommand(newSessionDecideCmd(a))
+	return cmd
+}
+
+// decisionDocument is the answer of `session decide --json`.
+type decisionDocument struct {
+	Decision string            `json:"decision"`
+	Reasons  []session.Reason  `json:"reasons"`
+	Notes    []session.Note    `json:"notes"`
+	Estimate *session.Estimate `json:"estimate,omitempty"`
+}
+
+func newSessionDecideCmd(a *app) *cobra.Command {
+	var input string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "decide",
+		Short: "Say resume or fresh, every reason, and what both would cost",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if input == "" {
+				return usage(withHint(fmt.Errorf("no input is given"), "--input FILE.json (schema/session-input.schema.json); - is the standard input"))
+			}
+			var in session.Input
+			if err := a.readChecked(input, "session-input.schema.json", &in); err != nil {
+				return err
+			}
+			prices, err := meter.Prices(in.Now)
+			if err != nil {
+				return failure(err)
+			}
+			d := session.Decide(in, sessionPrice(prices, in.Current.Model, time.Duration(in.CacheTTLSeconds)*time.Second))
+			if asJSON {
+				return a.writeJSON(document(d))
+			}
+			_, err = fmt.Fprintln(a.Stdout, sessionLine(d))
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&input, "input", "", "a JSON `file` with everything the decision looks at; - is the standard input")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the decision as JSON")
+	return cmd
+}
+
+// sessionPrice takes the three rates that matter out of the table. A cache that lives longer than five minutes is written
+// at the hourly rate.
+func sessionPrice(prices meter.Table, model string, ttl time.Duration) *session.Price {
+	const sample = 1000 // below every tier of long prompts
+	rate := func(cached, write5m, write1h, out int64) (float64, bool) {
+		usd, ok := prices.Cost(model, 0, cached, write5m, write1h, out)
+		return usd * 1e6 / sample, ok
+	}
+	read, ok := rate(sample, 0, 0, 0)
+	if !ok {
+		return nil
+	}
+	write, _ := rate(0, sample, 0, 0)
+	if ttl > 5*time.Minute {
+		write, _ = rate(0, 0, sample, 0)
+	}
+	output, _ := rate(0, 0, 0, sample)
+	return &session.Price{Write: write, Read: read, Output: output}
+}
+
+func document(d session.Decision) decisionDocument {
+	doc := decisionDocument{
+		Decision: d.Word(),
+		Reasons:  append([]session.Reason{}, d.Reasons...),
+		Notes:    append([]session.Note{}, d.Notes...),
+	}
+	if d.Estimate != nil {
+		doc.Estimate = &session.Estimate{
+			Warm:      fourDigits(d.Estimate.Warm),
+			ResumeUSD: fourDigits(d.Estimate.ResumeUSD),
+			FreshUSD:  fourDigits(d.Estimate.FreshUSD),
+		}
+	}
+	return doc
+}
+
+func fourDigits(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+
+// sessionLine is the decision in one line of numbers and fixed words.
+func sessionLine(d session.Decision) string {
+	line := d.Word()
+	if d.Fresh() {
+		words := make([]string, 0, len(d.Reasons))
+		for _, r := range d.Reasons {
+			words = append(words, string(r))
+		}
+		line += ": " + strings.Join(words, ", ")
+	}
+	for _, n := range d.Notes {
+		line += "; note " + string(n)
+	}
+	if e := d.Estimate; e != nil {
+		line += fmt.Sprintf("; resume $%.2f, fresh $%.2f, %.0f%% warm", e.ResumeUSD, e.FreshUSD, 100*e.Warm)
+	}
+	return line
+}
