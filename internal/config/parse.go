@@ -98,10 +98,9 @@ func (r *reader) strayKeys(p tomldoc.Path, name string, tree map[string]any, tab
 		}
 		r.unknownKey(p.Key(key), name, key, nil, tables)
 		if rule, ok := ruleOf(key, tables); ok {
-			var number float64
-			r.value(p.Key(key), name, field{rule, &number}, tree[key])
-			if number > 0 && rule.Key == "max_budget_usd" {
-				r.warnBudget(r.doc.ValuePos(p.Key(key)), number)
+			converted, ok := r.checked(p.Key(key), name, rule, tree[key])
+			if usd, isNumber := converted.(float64); ok && isNumber && rule.Key == "max_budget_usd" {
+				r.warnBudget(r.doc.ValuePos(p.Key(key)), usd)
 			}
 		}
 	}

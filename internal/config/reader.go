@@ -11,6 +11,9 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 )
 
+// MaxRulesBytes is the size above which rules.md is refused: it is sent with every request of a run.
+const MaxRulesBytes = 64 << 10
+
 // MaxBytes is the size above which a settings file is not read.
 const MaxBytes = 64 << 10
 
@@ -144,31 +147,44 @@ func (r *reader) table(p tomldoc.Path, name string, tree map[string]any, fields 
 
 // value checks one value and stores it when it is valid.
 func (r *reader) value(p tomldoc.Path, table string, f field, value any) {
-	converted, faults := f.rule.convert(value)
+	converted, ok := r.checked(p, table, f.rule, value)
+	if !ok {
+		return
+	}
+	switch into := f.into.(type) {
+	case *string:
+		*into, ok = converted.(string)
+	case *engine.Name:
+		var name string
+		name, ok = converted.(string)
+		*into = engine.Name(name)
+	case *int:
+		*into, ok = converted.(int)
+	case *float64:
+		*into, ok = converted.(float64)
+	case *bool:
+		*into, ok = converted.(bool)
+	case *[]string:
+		*into, ok = converted.([]string)
+	default:
+		ok = false
+	}
+	if !ok {
+		panic(fmt.Sprintf("the rule of %s does not fit its field", f.rule.Key)) // a fault of this package; a test reads every key
+	}
+}
+
+// checked converts one value and says what is wrong with it.
+func (r *reader) checked(p tomldoc.Path, table string, rule Rule, value any) (any, bool) {
+	converted, faults := rule.convert(value)
 	for _, bad := range faults {
 		pos := r.doc.ValuePos(p)
 		if bad.index >= 0 {
 			pos = r.doc.ValuePos(p.Index(bad.index))
 		}
-		r.fail(pos, bad.code, table+"."+f.rule.Key+": "+bad.message, bad.hint)
+		r.fail(pos, bad.code, table+"."+rule.Key+": "+bad.message, bad.hint)
 	}
-	if len(faults) > 0 {
-		return
-	}
-	switch into := f.into.(type) {
-	case *string:
-		*into = converted.(string)
-	case *engine.Name:
-		*into = engine.Name(converted.(string))
-	case *int:
-		*into = converted.(int)
-	case *float64:
-		*into = converted.(float64)
-	case *bool:
-		*into = converted.(bool)
-	case *[]string:
-		*into = converted.([]string)
-	}
+	return converted, len(faults) == 0
 }
 
 // gone are keys of the earlier tool whose set-up `install` carries over.

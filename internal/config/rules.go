@@ -114,9 +114,15 @@ const (
 	codeType  = "wrong-type"
 	codeRange = "out-of-range"
 	codeValue = "bad-value"
+	// codeElement is codeValue for one text of a list.
+	codeElement = "bad-element"
 )
 
 func (r Rule) fault(code, value string) fault {
+	if code == codeElement {
+		return fault{-1, codeValue, fmt.Sprintf("%s is not %s", value, r.textWords()),
+			"write each as " + r.textWords() + ", such as " + r.Sample()}
+	}
 	return fault{-1, code, fmt.Sprintf("%s is not %s", value, r.Want()), "write " + r.Want() + ", such as " + r.Sample()}
 }
 
@@ -192,8 +198,8 @@ func (r Rule) convertTexts(v any) (any, []fault) {
 	for i, e := range list {
 		s, ok := e.(string)
 		if !ok {
-			bad := r.fault(codeType, "a list with "+describe(e))
-			bad.index = i
+			bad := r.fault(codeElement, describe(e))
+			bad.index, bad.code = i, codeType
 			faults = append(faults, bad)
 			continue
 		}
@@ -215,13 +221,17 @@ func (r Rule) checkText(s string) []fault {
 			return []fault{{-1, codeValue, err.Error(), "write " + r.Sample()}}
 		}
 	}
-	bad := r.fault(codeValue, describe(s))
+	code := codeValue
+	if r.Kind == KindTexts {
+		code = codeElement
+	}
+	bad := r.fault(code, describe(s))
 	if len(r.Enum) > 0 {
 		if slices.Contains(r.Enum, s) {
 			return nil
 		}
 		if near := nearest(s, r.Enum); near != "" {
-			bad.hint = fmt.Sprintf("write %s = %q, or another of %s", r.Key, near, r.textWords())
+			bad.hint = fmt.Sprintf("did you mean %s = %q? Write %s", r.Key, near, r.textWords())
 		}
 		return []fault{bad}
 	}
@@ -253,8 +263,10 @@ func describe(v any) string {
 		return "a date"
 	case []any:
 		return "a list"
-	case map[string]any, []map[string]any:
+	case map[string]any:
 		return "a table"
+	case []map[string]any:
+		return "a list of tables"
 	}
 	return "the value"
 }
