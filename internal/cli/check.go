@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/issue-assistant/issue-assistant/internal/config"
+	"github.com/issue-assistant/issue-assistant/internal/diag"
+)
+
+// checker looks at the files of a repository. It reports what it cannot read as a finding.
+type checker func(root fs.FS) []diag.Diagnostic
+
+// checkers lists everything that `check` looks at without a network, in no particular order: the findings are sorted.
+var checkers = []checker{
+	checkSettings,
+	checkLabels,
+	checkRules,
+}
+
+func newCheckCmd(a *app) *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "check [DIR]",
+		Short: "Check the settings, the labels and the workflows of a repository",
+		Long: "Checks the set-up of the repository in DIR, or in the working folder. Exit code 2: config.toml is wrong;\n" +
+			"1: something else is; 0: nothing is, warnings aside.",
+		GroupID: groupPeople,
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.check(args, format)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "", "`form` of the findings: "+strings.Join(diag.Formats, ", ")+
+		" (default human, annotations on a runner)")
+	return cmd
+}
+
+func (a *app) check(args []string, format string) error {
+	if format == "" {
+		format = "human"
+		if a.Getenv("GITHUB_ACTIONS") == "true" {
+			format = "annotations"
+		}
+	}
+	if !slices.Contains(diag.Formats, format) {
+		return usage(withHint(fmt.Errorf("unknown format %q", format), "use one of "+strings.Join(diag.Formats, ", ")))
+	}
+	dir := a.Dir
+	if len(args) == 1 {
+		dir = args[0]
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(a.Dir, dir)
+		}
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return usage(withHint(fmt.Errorf("%q is not a folder", dir), "name the folder of a repository"))
+	}
+	root := os.DirFS(dir)
+	var ds []diag.Diagnostic
+	for _, check := range checkers {
+		ds = append(ds, check(root)...)
+	}
+	diag.Sort(ds)
+	if err := diag.Write(a.Stdout, format, ds); err != nil {
+		return failure(fmt.Errorf("write the findings: %w", err))
+	}
+	a.sayf("%s", summaryOf(ds))
+	return checkResult(ds)
+}
+
+// checkResult is the exit code of findings: wrong settings are wrong usage, everything else is a problem.
+func checkResult(ds []diag.Diagnostic) error {
+	switch {
+	case diag.HasErrors(slices.DeleteFunc(slices.Clone(ds), func(d diag.Diagnostic) bool { return d.Path != config.Path })):
+		return silent(ExitUsage)
+	case diag.HasErrors(ds):
+		return silent(ExitProblem)
+	}
+	return nil
+}
+
+func summaryOf(ds []diag.Diagnostic) string {
+	counts := map[diag.Severity]int{}
+	for _, d := range ds {
+		counts[d.Severity]++
+	}
+	switch {
+	case counts[diag.Error] > 0:
+		return fmt.Sprintf("%s, %s", plural(counts[diag.Error], "error"), plural(counts[diag.Warning], "warning"))
+	case counts[diag.Warning] > 0:
+		return "everything fits, " + plural(counts[diag.Warning], "warning")
+	}
+	return "everything fits"
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+func checkSettings(root fs.FS) []diag.Diagnostic {
+	_, ds, err := config.LoadRepo(root)
+	return append(ds, unreadable(config.Path, err)...)
+}
+
+// checkLabels checks labels.toml alone and with the settings; wrong settings are the business of checkSettings.
+func checkLabels(root fs.FS) []diag.Diagnostic {
+	f, ds, err := config.LoadLabels(root)
+	if err != nil {
+		return unreadable(config.LabelsPath, err)
+	}
+	if diag.HasErrors(ds) {
+		return ds
+	}
+	c, _, err := config.LoadRepo(root)
+	if err != nil {
+		return ds // checkSettings says it
+	}
+	return append(ds, config.CheckLifecycleLabels(config.LabelsPath, f, c)...)
+}
+
+// checkRules makes sure that rules.md reaches an engine as it was written. Without the file the built-in rules hold.
+func checkRules(root fs.FS) []diag.Diagnostic {
+	data, err := fs.ReadFile(root, config.RulesPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return unreadable(config.RulesPath, err)
+	}
+	return config.CheckText(config.RulesPath, data, config.MaxRulesBytes)
+}
+
+func unreadable(path string, err error) []diag.Diagnostic {
+	if err == nil {
+		return nil
+	}
+	return []diag.Diagnostic{{Path: path, Severity: diag.Error, Code: "unreadable",
+		Message: fmt.Sprintf("the file cannot be read: %q", err.Error()), Hint: "make it a plain file that this user may read"}}
+}
