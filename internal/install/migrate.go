@@ -1,0 +1,199 @@
+package install
+
+import (
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/issue-assistant/issue-assistant/internal/config"
+	"github.com/issue-assistant/issue-assistant/internal/diag"
+	"github.com/issue-assistant/issue-assistant/internal/engine"
+)
+
+// carried is what a set-up of the earlier tool (dennis-otto/issue-assistant) says, as far as there is a place for it.
+type carried struct {
+	engine   engine.Name
+	model    string
+	hosts    []string
+	area     *string
+	release  *bool
+	project  string
+	oldFiles []string
+}
+
+type starter struct{ config, labels []byte }
+
+// The files of the earlier tool. They stay where they are.
+const (
+	oldConfig  = ".github/issue-assistant/config.toml"
+	oldProject = ".github/issue-assistant/project.md"
+	oldLabels  = ".github/labels.toml"
+)
+
+var (
+	oldWorkflows = []string{".github/workflows/issue-assistant.yml", ".github/workflows/issue-lifecycle.yml", ".github/workflows/labels.yml", ".github/workflows/findings.yml"}
+	oldUses      = regexp.MustCompile(`(?mi)^\s*(?:- )?uses:\s*['"]?dennis-otto/issue-assistant@`)
+)
+
+// carryOver reads the earlier tool's set-up, once: only for files of ours that are not there yet.
+func (m *maker) carryOver() error {
+	conf, _, err := read(m.root, oldConfig)
+	if err != nil {
+		return err
+	}
+	project, _, err := read(m.root, oldProject)
+	if err != nil {
+		return err
+	}
+	if conf == nil && project == nil {
+		return nil
+	}
+	labels, _, err := read(m.root, oldLabels)
+	if err != nil {
+		return err
+	}
+	if conf != nil && m.old[config.Path].data == nil {
+		m.carryConfig(conf)
+	}
+	if project != nil && m.old[config.RulesPath].data == nil {
+		m.carryProject(project)
+	}
+	if labels != nil && m.old[config.LabelsPath].data == nil {
+		m.carryLabels(labels)
+	}
+	return m.nameOldWorkflows()
+}
+
+func (m *maker) note(format string, args ...any) { m.Notes = append(m.Notes, fmt.Sprintf(format, args...)) }
+
+func (m *maker) carryConfig(data []byte) {
+	var old struct {
+		Engine struct {
+			Name  string `toml:"name"`
+			Model string `toml:"model"`
+		} `toml:"engine"`
+		Links struct {
+			Hosts []string `toml:"hosts"`
+		} `toml:"links"`
+		Forms struct {
+			AreaField *string `toml:"area_field"`
+		} `toml:"forms"`
+		Releases struct {
+			Close *bool `toml:"close_with_release"`
+		} `toml:"releases"`
+	}
+	meta, err := toml.Decode(string(data), &old)
+	if err != nil {
+		m.note("%s cannot be read and was not carried over", oldConfig)
+		return
+	}
+	if slices.Contains(engine.Names, engine.Name(old.Engine.Name)) {
+		m.carried.engine = engine.Name(old.Engine.Name)
+	}
+	if old.Engine.Model != "" && config.CheckModel(old.Engine.Model) == nil {
+		m.carried.model = old.Engine.Model
+	}
+	m.carried.hosts, m.carried.area, m.carried.release = old.Links.Hosts, old.Forms.AreaField, old.Releases.Close
+	m.note("%s was carried over into %s; the old file stays and may go", oldConfig, config.Path)
+	for _, key := range meta.Undecoded() {
+		m.note("%s: %q has no counterpart and was left out", oldConfig, key.String())
+	}
+}
+
+func (m *maker) carryProject(data []byte) {
+	text := strings.TrimSpace(strings.TrimPrefix(string(toLF(data)), "\ufeff"))
+	if !utf8.ValidString(text) || strings.Contains(text, "issue-assistant:core") {
+		m.note("%s is not UTF-8 or holds our marker, and was not carried over", oldProject)
+		return
+	}
+	m.carried.project = text
+	m.note("%s now stands in %s; the old file stays and may go", oldProject, config.RulesPath)
+}
+
+func (m *maker) carryLabels(data []byte) {
+	if _, ds := config.ParseLabels(config.LabelsPath, data); diag.HasErrors(ds) {
+		m.note("%s does not fit and was not carried over: compare it with %s", oldLabels, config.LabelsPath)
+		return
+	}
+	m.starter.labels = data
+	m.note("%s was copied to %s; the old file stays and may go", oldLabels, config.LabelsPath)
+}
+
+// nameOldWorkflows says which workflows of the earlier tool would run beside the new ones.
+func (m *maker) nameOldWorkflows() error {
+	for _, p := range oldWorkflows {
+		data, _, err := read(m.root, p)
+		if err != nil {
+			return err
+		}
+		if data != nil && oldUses.Match(data) && p != workflowPath("") {
+			m.note("%s belongs to the earlier tool: remove it, or both tools answer", p)
+		}
+	}
+	return nil
+}
+
+// starterConfig is this release's config.toml for an engine, with what was carried over.
+func starterConfig(templates fs.FS, name engine.Name, c carried) ([]byte, error) {
+	data, err := fs.ReadFile(templates, config.Path)
+	if err != nil {
+		return nil, fmt.Errorf("read a starter: %w", err)
+	}
+	model := config.DefaultModel(name)
+	if c.model != "" && c.engine == name {
+		model = c.model
+	}
+	set := map[string]string{"engine.name": strconv.Quote(string(name)), "engine.model": strconv.Quote(model)}
+	if len(c.hosts) > 0 {
+		quoted := make([]string, len(c.hosts))
+		for i, h := range c.hosts {
+			quoted[i] = strconv.Quote(h)
+		}
+		set["links.hosts"] = "[" + strings.Join(quoted, ", ") + "]"
+	}
+	if c.area != nil {
+		set["forms.area_field"] = strconv.Quote(*c.area)
+	}
+	if c.release != nil {
+		set["lifecycle.close_with_release"] = strconv.FormatBool(*c.release)
+	}
+	return setValues(data, set), nil
+}
+
+var (
+	tableLine = regexp.MustCompile(`^\[([a-z_]+)\]`)
+	valueLine = regexp.MustCompile(`^([a-z_]+)( *= *)("[^"]*"|\[[^\]]*\]|[^ #]+)(.*)$`)
+)
+
+// setValues changes values of the starter, whose form is known, and keeps its comments.
+func setValues(data []byte, set map[string]string) []byte {
+	lines := strings.Split(string(toLF(data)), "\n")
+	table := ""
+	for i, line := range lines {
+		if m := tableLine.FindStringSubmatch(line); m != nil {
+			table = m[1]
+			continue
+		}
+		m := valueLine.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		value, ok := set[table+"."+m[1]]
+		if !ok || value == m[3] {
+			continue
+		}
+		rest := m[4]
+		if shift := len(value) - len(m[3]); strings.Contains(rest, "#") && shift != 0 {
+			comment := strings.TrimLeft(rest, " ")
+			rest = strings.Repeat(" ", max(1, len(rest)-len(comment)-shift)) + comment
+		}
+		lines[i] = m[1] + m[2] + value + rest
+	}
+	return []byte(strings.Join(lines, "\n"))
+}
