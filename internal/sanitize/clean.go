@@ -1,0 +1,185 @@
+package sanitize
+
+import (
+	"strings"
+)
+
+const (
+	maxRounds = 12        // a text that still changes after so many passes is shown as code
+	maxText   = 256 << 10 // bytes; GitHub's comments end at 262,144
+)
+
+// Clean returns text so that nothing in it is live where it will stand, with the place's indentation on the lines after
+// the first: the caller writes what comes before the place's text and then the result. Code keeps its text exactly, and a
+// text in which nothing is live comes out as it was. A text that cannot be cleaned comes out as code.
+func Clean(text string, place Place, p Policy) string {
+	return place.indent(clean(text, place, p))
+}
+
+// clean is Clean without the indentation; clean(clean(x)) == clean(x).
+func clean(text string, place Place, p Policy) string {
+	text = trimFor(place, normalize(text))
+	if text == "" {
+		return ""
+	}
+	if len(text) > maxText || tooDeep(text) || tooManyMarks(text) {
+		return asCode(text, place)
+	}
+	for range maxRounds {
+		edited, changed := cleanOnce(text, place, p)
+		if !changed {
+			return text
+		}
+		if edited = trimFor(place, edited); edited == "" || len(edited) > maxText {
+			break
+		}
+		text = edited
+	}
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	return asCode(text, place)
+}
+
+// cleanOnce parses the text in its place and applies every edit that was found.
+func cleanOnce(text string, place Place, p Policy) (string, bool) {
+	f := place.frame()
+	body := place.indent(text)
+	src := f.before + body + f.after
+	lo, hi := len(f.before), len(f.before)+len(body)
+	s := newScan([]byte(src), p, place)
+	s.lo, s.hi = lo, hi
+	s.document()
+	if len(s.edits) == 0 {
+		if s.fits() {
+			return text, false
+		}
+		return settle(text, place, s)
+	}
+	return place.unindent(apply(src, s.edits, lo, hi)), true
+}
+
+// settle helps a text that breaks its place although nothing in it is live: stray backticks first, then its first
+// character. When neither helps the text becomes code.
+func settle(text string, place Place, s *scan) (string, bool) {
+	if len(s.strays) > 0 {
+		f := place.frame()
+		src := string(s.src)
+		return place.unindent(apply(src, s.strays, len(f.before), len(src)-len(f.after))), true
+	}
+	if isPunct(text[0]) && text[0] != '\\' && text[0] != '`' && text[0] != '&' {
+		return "\\" + text, true
+	}
+	return asCode(text, place), asCode(text, place) != text
+}
+
+// trimFor takes off what a place cannot hold at its edges; a one-line place gets one line.
+func trimFor(place Place, text string) string {
+	if place.oneLine() {
+		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "\t", " ")), " ")
+		switch place {
+		case Cell:
+			text = escapePipes(text)
+		case BesideCode:
+			if strings.HasPrefix(text, "`") {
+				text = " " + text
+			}
+			if strings.HasSuffix(text, "`") || strings.HasSuffix(text, "\\") {
+				text += " "
+			}
+		default:
+		}
+		return text
+	}
+	for {
+		line, rest, ok := strings.Cut(text, "\n")
+		if strings.TrimLeft(line, " \t") != "" {
+			break
+		}
+		if !ok {
+			return ""
+		}
+		text = rest
+	}
+	text = strings.TrimRight(text, " \t\n")
+	if place == Paragraph {
+		return text
+	}
+	bare := strings.TrimLeft(text, " \t")
+	if strings.HasPrefix(expandTabs(text[:len(text)-len(bare)]), "    ") {
+		return "    " + expandTabs(text[:len(text)-len(bare)])[4:] + bare
+	}
+	return bare
+}
+
+func expandTabs(space string) string {
+	var b strings.Builder
+	for i := range len(space) {
+		if space[i] != '\t' {
+			b.WriteByte(' ')
+			continue
+		}
+		b.WriteString(strings.Repeat(" ", 4-b.Len()%4))
+	}
+	return b.String()
+}
+
+// escapePipes puts a backslash before every pipe that has none.
+func escapePipes(text string) string {
+	if !strings.Contains(text, "|") {
+		return text
+	}
+	var b strings.Builder
+	for i := range len(text) {
+		if text[i] == '|' {
+			n := 0
+			for n < i && text[i-1-n] == '\\' {
+				n++
+			}
+			if n%2 == 0 {
+				b.WriteByte('\\')
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// asCode shows any text without letting it do anything.
+func asCode(text string, place Place) string {
+	if !place.oneLine() {
+		fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
+		return fence + "\n" + text + "\n" + fence
+	}
+	if place == Cell {
+		// A backslash before a pipe cannot be shown in a cell's code.
+		text = strings.NewReplacer("\\", "/", "|", "/").Replace(text)
+	}
+	code := codeSpan(strings.ReplaceAll(text, "\n", " "))
+	if place == BesideCode {
+		return " " + code + " "
+	}
+	return code
+}
+
+// codeSpan writes text as inline code.
+func codeSpan(text string) string {
+	ticks := strings.Repeat("`", longestRun(text, '`')+1)
+	if text == "" || strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || text[0] == ' ' && text[len(text)-1] == ' ' {
+		text = " " + text + " "
+	}
+	return ticks + text + ticks
+}
+
+func longestRun(text string, c byte) int {
+	longest, n := 0, 0
+	for i := range len(text) {
+		if text[i] != c {
+			n = 0
+			continue
+		}
+		n++
+		longest = max(longest, n)
+	}
+	return longest
+}

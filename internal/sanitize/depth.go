@@ -1,0 +1,63 @@
+package sanitize
+
+import "strings"
+
+// maxDepth is how deep quotes, lists and brackets may be nested; parsers take quadratic time beyond.
+const maxDepth = 100
+
+// tooDeep tells, without parsing, whether a text nests deeper than maxDepth.
+func tooDeep(text string) bool {
+	brackets := 0
+	for line := range strings.Lines(text) {
+		depth, spaces := 0, 0
+	marks:
+		for i := 0; i < len(line); i++ {
+			switch c := line[i]; {
+			case c == ' ':
+				spaces++
+			case c == '\t':
+				spaces += 4
+			case c == '>':
+				depth++
+			case c == '-' || c == '+' || c == '*' || c == '.' || c == ')':
+				depth++
+			case digit(c):
+			default:
+				break marks
+			}
+		}
+		if depth > maxDepth || depth > 0 && spaces/2+depth > 2*maxDepth {
+			return true
+		}
+		if strings.TrimSpace(line) == "" {
+			brackets = 0
+		}
+		for i := range len(line) {
+			switch line[i] {
+			case '[':
+				brackets++
+			case ']':
+				brackets = max(0, brackets-1)
+			}
+			if brackets > maxDepth {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tooManyMarks tells whether a text holds more marks than any parser handles in time that grows with its length only.
+func tooManyMarks(text string) bool {
+	if len(text) < 4<<10 {
+		return false
+	}
+	marks := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '*', '_', '~', '[', ']', '`', '<', '&', '!', '|', '\\', '@', '#':
+			marks++
+		}
+	}
+	return marks > 2000 && marks > len(text)/5
+}

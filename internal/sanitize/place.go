@@ -1,0 +1,97 @@
+package sanitize
+
+import "strings"
+
+// Place is where a text will stand in a comment.
+type Place int
+
+// The places. What comes before the text is the template's; the lines after the first come with the indentation they need.
+const (
+	Paragraph   Place = iota // a block of its own between blank lines; lists, quotes, tables and code may stand in it
+	ListEntry                // after "- "
+	NestedEntry              // after "  - "
+	Quote                    // after "> "
+	AfterNumber              // after "- #7: ", one line
+	Cell                     // a cell of a table, one line
+	BesideCode               // directly between two code spans of a line, one line
+	Line                     // after "- " or words of the template, one line
+)
+
+// Places lists all places.
+func Places() []Place {
+	return []Place{Paragraph, ListEntry, NestedEntry, Quote, AfterNumber, Cell, BesideCode, Line}
+}
+
+// frame is the template around a text: before and after it, and what starts every later line.
+type frame struct {
+	before, after, indent string
+}
+
+func (p Place) frame() frame {
+	switch p {
+	case ListEntry:
+		return frame{before: "- ", indent: "  "}
+	case NestedEntry:
+		return frame{before: "- x\n  - ", indent: "    "}
+	case Quote:
+		return frame{before: "> ", indent: "> "}
+	case AfterNumber:
+		return frame{before: "- 7: "}
+	case Cell:
+		return frame{before: "| a | b |\n| --- | --- |\n| x | ", after: " |"}
+	case BesideCode:
+		return frame{before: "- `a`", after: "`b`"}
+	case Line:
+		return frame{before: "- x: "}
+	default:
+		return frame{}
+	}
+}
+
+func (p Place) oneLine() bool { return p >= AfterNumber }
+
+// indent starts every line after the first with the place's indentation; blank lines get no spaces at their end.
+func (p Place) indent(text string) string {
+	in := p.frame().indent
+	if in == "" || !strings.Contains(text, "\n") {
+		return text
+	}
+	bare := strings.TrimRight(in, " ")
+	var b strings.Builder
+	first := true
+	for line := range strings.Lines(text) {
+		switch {
+		case first:
+			first = false
+		case strings.Trim(line, " \t\n") == "":
+			b.WriteString(bare)
+		default:
+			b.WriteString(in)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// unindent takes the indentation off again.
+func (p Place) unindent(text string) string {
+	in := p.frame().indent
+	if in == "" || !strings.Contains(text, "\n") {
+		return text
+	}
+	bare := strings.TrimRight(in, " ")
+	var b strings.Builder
+	first := true
+	for line := range strings.Lines(text) {
+		if !first {
+			if rest, ok := strings.CutPrefix(line, in); ok {
+				line = rest
+			} else {
+				line = strings.TrimPrefix(line, bare)
+			}
+		}
+		first = false
+		b.WriteString(line)
+	}
+	return b.String()
+}
