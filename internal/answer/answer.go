@@ -136,3 +136,45 @@ func names(labels []config.Label) []string {
 	}
 	return out
 }
+
+// Texts are all words of the answer, in no particular order, for a search over them.
+func (a Answer) Texts() []string {
+	var out []string
+	add := func(s ...string) { out = append(out, s...) }
+	choice := func(c Choice) {
+		add(c.Language, c.Kind, c.LabelRationale)
+		add(c.Areas...)
+		add(c.Topics...)
+	}
+	references := func(list []Reference) {
+		for _, r := range list {
+			add(r.Path, r.Anchor, r.Reason)
+		}
+	}
+	if x := a.Analysis; x != nil {
+		choice(x.Choice)
+		add(x.Summary, x.Analysis)
+		add(x.NextSteps...)
+		add(x.MissingInformation...)
+		for _, d := range x.Duplicates {
+			add(d.Reason)
+		}
+		for _, r := range x.Related {
+			add(r.Reason)
+		}
+		references(x.References)
+	}
+	if x := a.FollowUp; x != nil {
+		choice(x.Choice)
+		add(x.Reply)
+		add(x.MissingInformation...)
+		references(x.References)
+	}
+	if x := a.MaintainerReply; x != nil {
+		add(x.Reason)
+	}
+	if x := a.ReleaseReply; x != nil {
+		add(x.Language, x.Reason)
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package apply
+
+import (
+	"context"
+
+	"github.com/issue-assistant/issue-assistant/internal/comment"
+	"github.com/issue-assistant/issue-assistant/internal/config"
+	"github.com/issue-assistant/issue-assistant/internal/task"
+)
+
+// followUp posts the answer to what the reporter wrote. Numbers of issues in it were not looked up and are no links.
+func (a *run) followUp(ctx context.Context) error {
+	x := a.answer.FollowUp
+	existing := a.answering(task.MarkFollowUp)
+	if existing == nil && !a.ByHand {
+		thread := comment.Thread(a.all, a.owner, a.maintainer(ctx))
+		// An edit has no comment of its own: what it changed was looked at when the event came.
+		if due, why := task.FollowUpDue(thread, comment.Login(a.issue.Author), a.Comment == 0); !due {
+			a.skip(why)
+			return nil
+		}
+		if a.overtaken(task.MarkFollowUp) {
+			a.skip("a later run has answered this comment already")
+			return nil
+		}
+	}
+	labels := a.chosen(x.Choice)
+	page := a.page(task.MarkFollowUp)
+	page.Marker.Language = a.language(x.Language)
+	page.Labels = labels
+	view := comment.FollowUp{
+		Reply: x.Reply, Sensitive: a.sensitive(x.SensitiveData, false), References: a.references(x.References),
+	}
+	if a.labels.Asks(x.Kind) {
+		view.Missing = filled(x.MissingInformation)
+	}
+	page.Marker.Questions = len(view.Missing) > 0
+	page.Policy = a.policy
+	if x.LabelRationale != "" && len(labels) > 0 {
+		a.note("labels: " + a.rationale(x.LabelRationale))
+	}
+	posted, err := a.post(ctx, a.Texts.FollowUp(page, view), existing)
+	if !posted || err != nil {
+		return err
+	}
+	a.relabel(ctx, x.Kind, labels)
+	if page.Marker.Questions {
+		a.addLabels(ctx, "questions", config.LabelNeedsInfo)
+	}
+	return nil
+}
+
+// answering is the assistant's comment of a kind that answers the same comment: this very answer, posted before.
+func (a *run) answering(kind string) *comment.Own {
+	for i := len(a.own) - 1; i >= 0; i-- {
+		if m := a.own[i].Marker; m.Kind == kind && m.To == a.Comment {
+			return &a.own[i]
+		}
+	}
+	return nil
+}
+
+// overtaken reports whether an answer of the kind had read what this one has read, and posted first.
+func (a *run) overtaken(kind string) bool {
+	read, known := a.lastRead()
+	if !known {
+		return false
+	}
+	for _, own := range a.own {
+		if own.Marker.Kind == kind && own.Marker.HasRead && own.Marker.Read >= read && read != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,77 @@
+package apply
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/answer"
+	"github.com/issue-assistant/issue-assistant/internal/ghapi"
+)
+
+// repairLine is a repair for the summary: our words as they are, the AI's as code.
+func repairLine(r answer.Repair) string {
+	s := r.What
+	if r.Field != "" {
+		s = r.Field + ": " + s
+	}
+	if r.Value != "" {
+		s += " " + Code(short(r.Value))
+	}
+	return s
+}
+
+func short(s string) string {
+	const limit = 60
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit-1]) + "…"
+	}
+	return s
+}
+
+// Summary is the result for the job summary. how is empty, "dry run" or "summary only": nothing was written, and the
+// comment is shown.
+func (r Result) Summary(title, how string) string {
+	var b strings.Builder
+	b.WriteString("### " + title)
+	if how != "" {
+		b.WriteString(" (" + how + ")")
+	}
+	b.WriteString("\n\n")
+	section := func(word string, list []string) {
+		for _, s := range list {
+			fmt.Fprintf(&b, "- %s: %s\n", word, s)
+		}
+	}
+	wrote := "written"
+	if how != "" {
+		wrote = "would write"
+	}
+	section(wrote, r.Written)
+	section("skipped", r.Skipped)
+	section("repaired", r.Repaired)
+	if r.Refused != "" {
+		section("refused, nothing posted", []string{Code(r.Refused)})
+	}
+	section("note", r.Notes)
+	if len(r.Written)+len(r.Skipped)+len(r.Notes) == 0 && r.Refused == "" {
+		b.WriteString("- nothing to do\n")
+	}
+	if report := ghapi.ReportMarkdown(r.Writes); report != "" && how == "" {
+		b.WriteString("\n" + report)
+	}
+	if how != "" && r.Comment != nil {
+		b.WriteString("\nThe comment:\n\n" + fenced(r.Comment.Body))
+	}
+	return b.String()
+}
+
+// fenced shows a text as it is; the fence is longer than any in the text.
+func fenced(s string) string {
+	longest := 3
+	for line := range strings.Lines(s) {
+		line = strings.TrimLeft(line, " >-*")
+		longest = max(longest, len(line)-len(strings.TrimLeft(line, "`")))
+	}
+	fence := strings.Repeat("`", longest+1)
+	return fence + "markdown\n" + strings.TrimRight(s, "\n") + "\n" + fence + "\n"
+}
