@@ -108,7 +108,7 @@ func (a *app) engine(ctx context.Context, r *engineRun) error {
 	}
 	l := r.limits
 	if r.reason == "" {
-		a.sayf("%s: %s, at most %d turns, $%s, %d minutes", l.Task, l.Model, l.MaxTurns, config.FormatUSD(l.MaxBudgetUSD), l.TimeoutMinutes)
+		a.sayf("%s: %s, at most %d turns, $%s, %d minutes", l.Task, l.Model, l.MaxTurns, showUSD(l.MaxBudgetUSD), l.TimeoutMinutes)
 	} else {
 		a.sayf("%s: nothing is started: %s", l.Task, r.reason)
 	}
@@ -219,6 +219,15 @@ func (a *app) leaveLimits(l task.Limits) error {
 		return errors.Join(fmt.Errorf("leave the limits for the next steps: %w", err), os.Remove(f.Name()))
 	}
 	return nil
+}
+
+// showUSD writes dollars for people: two decimals, more where they count.
+func showUSD(usd float64) string {
+	short, exact := strconv.FormatFloat(usd, 'f', 2, 64), config.FormatUSD(usd)
+	if len(exact) > len(short) {
+		return exact
+	}
+	return short
 }
 
 // splitList reads a list with commas; empty entries come from secrets that are not there.

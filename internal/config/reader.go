@@ -95,9 +95,9 @@ func syntaxHint(err *tomldoc.Error, tables []Table) string {
 		return "write " + rule.Want() + ", such as " + rule.Sample()
 	}
 	if strings.Contains(err.Message, "'.' or ']'") || strings.Contains(err.Message, "table") {
-		return `write a table's name in brackets on a line of its own, such as [engine]`
+		return "write a table's name in brackets on a line of its own, such as [" + tables[0].Name + "]"
 	}
-	return `write one key = value on a line, texts in quotes, such as name = "claude"`
+	return "write one key = value on a line, texts in quotes, such as " + tables[0].Rules[0].Sample()
 }
 
 const encodingHint = "save the file as UTF-8"

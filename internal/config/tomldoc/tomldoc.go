@@ -150,6 +150,9 @@ func parseError(text string, err error, s scanner) *Error {
 		return &Error{Pos: Pos{1, 1}, Kind: KindSyntax, Message: oneLine(strings.TrimPrefix(err.Error(), "toml: "))}
 	}
 	e := &Error{Pos: place(text, pe.Position.Start), Kind: KindSyntax, Message: oneLine(pe.Message), Key: pe.LastKey}
+	if onHeader(text, pe.Position.Start) {
+		e.Key = "" // the decoder names the table before
+	}
 	switch {
 	case alreadyThere.MatchString(strings.ReplaceAll(pe.Message, "\n", " ")):
 		e.Kind = KindDuplicate
@@ -163,6 +166,13 @@ func parseError(text string, err error, s scanner) *Error {
 		e.Kind = KindRange
 	}
 	return e
+}
+
+// onHeader reports whether the line of the offset is [table] or [[table]].
+func onHeader(text string, offset int) bool {
+	offset = min(max(offset, 0), len(text))
+	line := text[strings.LastIndexByte(text[:offset], '\n')+1:]
+	return strings.HasPrefix(strings.TrimLeft(line, " \t"), "[")
 }
 
 // oneLine bounds the decoder's words, which may hold text of the file.
