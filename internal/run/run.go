@@ -199,7 +199,7 @@ func (r *running) supervise(ctx context.Context, work workplace, baseURL string)
 
 // start starts the engine under the best protection there is, and under the same user when another one is refused.
 func (r *running) start(ctx context.Context, cmd engine.Command, work workplace, mark string, p *pipes) (process, error) {
-	paths := []string{r.Checkout, r.Material, work.rules, work.dir, r.CLI}
+	paths := []string{r.Checkout, r.Material, work.rules, r.CLI}
 	c := r.Isolation.choose(ctx, paths)
 	s := spec{
 		Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Stdin: cmd.Stdin, User: c.user, Locked: true,
