@@ -318,7 +318,7 @@ func (r *anthropicReader) usage() (u Usage, sound bool) {
 		}
 	}
 	sound = ended && input && !all.bad && !all.repeated && u.Prompt() > 0 && u.Output > 0 &&
-		u.Output >= r.visible/plausibleBytes
+		u.Output >= r.visible/outputBytes
 	return u, sound
 }
 

@@ -35,6 +35,7 @@ type client struct {
 	rand      *rand.Rand
 	http      *http.Client
 	retries   int
+	rewrite   float64         // how often an old tool result is left out of one request
 	answer    json.RawMessage // input of the StructuredOutput call
 	status    int             // of the response that ended it
 	said      string          // its error message
@@ -57,6 +58,14 @@ func (c *client) body(stream bool, extra []map[string]any) []byte {
 		tools = append(tools, map[string]any{"name": name, "description": "the tool " + name, "input_schema": map[string]any{"type": "object"}})
 	}
 	messages := append(append([]map[string]any(nil), c.messages...), extra...)
+	if n := len(messages); n > 4 && c.rewrite > 0 && c.rand.Float64() < c.rewrite {
+		at := 2 + 2*c.rand.IntN((n-2)/2) // a user message with results
+		if blocks, ok := messages[at]["content"].([]map[string]any); ok && at < n-1 && blocks[0]["type"] == "tool_result" {
+			old := append([]map[string]any(nil), blocks...)
+			old[0] = map[string]any{"type": "tool_result", "tool_use_id": blocks[0]["tool_use_id"], "content": "[left out]"}
+			messages[at] = map[string]any{"role": "user", "content": old}
+		}
+	}
 	if n := len(messages); n > 0 { // the mark moves to the last block
 		last := messages[n-1]
 		if blocks, ok := last["content"].([]map[string]any); ok && len(blocks) > 0 {

@@ -15,11 +15,13 @@ type knownSet struct {
 }
 
 const (
-	maxSets        = 32
-	perBlock       = 16  // tokens around a block: its role, its type
-	perRequest     = 600 // the provider's own words about tools and answers
-	countSlackDiv  = 20  // the provider's own count may be a twentieth too low
-	plausibleBytes = 64  // no real text has more bytes in a token, on the whole
+	maxSets       = 32
+	perBlock      = 16  // tokens around a block: its role, its type
+	perRequest    = 600 // the provider's own words about tools and answers
+	countSlackDiv = 20  // the provider's own count may be a twentieth too low
+	// On the whole no prompt has more bytes in a token, and no answer either: usage that says less is not believed.
+	promptBytes = 32
+	outputBytes = 16
 )
 
 // size is the bound of a prompt in tokens. from is the set it rests on (-1: none), added the bytes that no set holds.

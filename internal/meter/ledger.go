@@ -182,13 +182,14 @@ func worstRates(r *request, price Price, promptMax int64) (in, out pico) {
 	return rate.dearest(r.writes).share(r.num, r.den), rate.output.share(r.num, r.den)
 }
 
-// floor is the least number of tokens of answer that a call is sent for: a quarter of the budget, within bounds.
+// floor is the least number of tokens of answer that a call is sent for: a quarter of the budget, within bounds. Once
+// the run was asked for its answer and went on all the same, a short answer is better than none.
 func (l *ledger) floor(r *request, out pico) int64 {
 	least := int64(minFloor)
 	if r.thinking {
 		least = minFloorThink
 	}
-	if out <= 0 {
+	if out <= 0 || l.summaryOf.LastAsked {
 		return least
 	}
 	return min(max(int64(l.budget/4/out), least), maxFloor)
@@ -318,7 +319,11 @@ func (l *ledger) plausible(r *request, best size, prompt int64) bool {
 	if r.uncounted {
 		return prompt > 0
 	}
-	if prompt < best.added/plausibleBytes {
+	var bytes int64
+	for _, b := range r.blocks {
+		bytes += b.bound
+	}
+	if prompt < bytes/promptBytes {
 		return false
 	}
 	if best.from < 0 {

@@ -1,6 +1,184 @@
 package usage
 
-import "io"
+import (
+	"bytes"
+	"errors"
+	"io"
 
-// fromEnd reads the result at the end of a file.
-func fromEnd(io.ReaderAt, int64, Options) (Run, bool) { return Run{}, false }
+	"github.com/issue-assistant/issue-assistant/internal/engine"
+	"github.com/issue-assistant/issue-assistant/internal/engine/claude"
+	"github.com/issue-assistant/issue-assistant/internal/engine/enginelog"
+)
+
+const (
+	fastFrom   = 256 << 10 // smaller files are read whole at once
+	headSize   = 256 << 10 // where the first line of Claude's log must stand
+	tailSize   = 256 << 10 // where the last one must stand
+	chunkSize  = 256 << 10
+	headEvents = 64
+)
+
+// fromEnd reads a large log of Claude Code from both of its ends. It answers only where the full reader would say the
+// same: the log's form makes line breaks trustworthy, its last value is the result of a finished run, and no other
+// value in between can be a result, which a search for bytes shows at the speed of the disk.
+func fromEnd(file io.ReaderAt, size int64, o Options) (Run, bool) {
+	if size < fastFrom {
+		return Run{}, false
+	}
+	return ends(file, size, o)
+}
+
+func ends(file io.ReaderAt, size int64, o Options) (Run, bool) {
+	if o.Engine != "" && o.Engine != engine.Claude {
+		return Run{}, false
+	}
+	var c collector
+	form, ok := c.head(file, size)
+	if !ok {
+		return Run{}, false
+	}
+	from, ok := c.tail(file, size, form)
+	if !ok || c.claude.Results() != 1 || c.last != engine.Claude {
+		return Run{}, false
+	}
+	run := c.run(false, o)
+	if run.Ended != engine.Finished || resultBefore(file, from) {
+		return Run{}, false
+	}
+	return run, true
+}
+
+// form is how the values of a log are laid out.
+type form int
+
+const (
+	lines  form = iota // one value on each line
+	pretty             // one array printed with two spaces
+)
+
+// head reads the events up to Claude Code's init line.
+func (c *collector) head(file io.ReaderAt, size int64) (form, bool) {
+	src := io.NewSectionReader(file, 0, min(size, headSize))
+	var mark [3]byte
+	if n, err := src.ReadAt(mark[:], 0); (err != nil && !errors.Is(err, io.EOF)) || n == 0 || mark[0] >= 0xfe {
+		return 0, false
+	}
+	if mark == [3]byte{0xef, 0xbb, 0xbf} {
+		src = io.NewSectionReader(file, 3, min(size, headSize)-3)
+	}
+	r := enginelog.NewReader(src, keys)
+	for range headEvents {
+		ev, ok := r.Next()
+		if !ok {
+			break
+		}
+		c.event(ev)
+		if c.own != nil || c.claude.Results() > 0 {
+			break
+		}
+		if !c.claude.Started() {
+			continue
+		}
+		switch {
+		case r.Lines():
+			return lines, true
+		case r.Pretty():
+			return pretty, true
+		}
+		break
+	}
+	return 0, false
+}
+
+// tail reads the last value and returns where it starts.
+func (c *collector) tail(file io.ReaderAt, size int64, f form) (int64, bool) {
+	start := max(0, size-tailSize)
+	buf := make([]byte, size-start)
+	if _, err := file.ReadAt(buf, start); err != nil && !errors.Is(err, io.EOF) {
+		return 0, false
+	}
+	text := bytes.TrimRight(buf, " \t\r\n")
+	at := -1
+	switch f {
+	case lines:
+		at = bytes.LastIndexByte(text, '\n') + 1
+	case pretty:
+		text = bytes.TrimSuffix(text, []byte("]"))
+		if len(text) == 0 || text[len(text)-1] != '\n' {
+			return 0, false
+		}
+		at = lastElement(text)
+	}
+	if at <= 0 {
+		return 0, false
+	}
+	ev, ok := enginelog.Parse(text[at:], claude.Keys)
+	if !ok || ev.Word("type") != "result" {
+		return 0, false
+	}
+	// The full reader keeps the keys of all engines; so does the event that is counted.
+	if ev, ok = enginelog.Parse(text[at:], keys); !ok {
+		return 0, false
+	}
+	c.event(ev)
+	return start + int64(at), true
+}
+
+// lastElement returns the index after the last line break that is followed by the line "  {".
+func lastElement(text []byte) int {
+	for end := len(text); ; {
+		i := bytes.LastIndex(text[:end], []byte("\n  {"))
+		if i < 0 {
+			return -1
+		}
+		if rest := text[i+4:]; len(rest) > 0 && (rest[0] == '\n' || rest[0] == '\r') {
+			return i + 1
+		}
+		end = i
+	}
+}
+
+var resultType = []byte(`"result"`)
+
+// resultBefore reports whether the first limit bytes may hold an object with "type": "result". It may say so wrongly,
+// never the other way round: between quotes that are no escapes, these bytes are the value of a key type or text that
+// merely looks so.
+func resultBefore(file io.ReaderAt, limit int64) bool {
+	const overlap = 128
+	buf := make([]byte, chunkSize+overlap)
+	kept := 0
+	for at := int64(0); at < limit; {
+		n, err := file.ReadAt(buf[kept:kept+int(min(chunkSize, limit-at))], at)
+		if err != nil && !errors.Is(err, io.EOF) || n == 0 {
+			return true
+		}
+		part := buf[:kept+n]
+		for i := 0; ; {
+			k := bytes.Index(part[i:], resultType)
+			if k < 0 {
+				break
+			}
+			i += k
+			if typeBefore(part[:i], at == int64(kept)) {
+				return true
+			}
+			i += len(resultType)
+		}
+		at += int64(n)
+		kept = copy(buf, part[max(0, len(part)-overlap):])
+	}
+	return false
+}
+
+// typeBefore reports whether text ends in `"type":`, or may do so before its first byte.
+func typeBefore(text []byte, whole bool) bool {
+	rest := bytes.TrimRight(text, " \t\r\n")
+	if len(rest) < 7 && !whole {
+		return true
+	}
+	if !bytes.HasSuffix(rest, []byte(":")) {
+		return false
+	}
+	rest = bytes.TrimRight(rest[:len(rest)-1], " \t\r\n")
+	return bytes.HasSuffix(rest, []byte(`"type"`)) || (len(rest) < 6 && !whole)
+}

@@ -115,7 +115,7 @@ func outcome(r Run) string {
 		}
 	case engine.NotStarted:
 		text += ": "
-		if r.Metered {
+		if r.Own {
 			text += "see the log of `run`"
 		} else {
 			text += "no request was made"
@@ -172,7 +172,7 @@ func costPart(r Run) string {
 	}
 	if r.MaxBudgetUSD > 0 {
 		b.WriteString(" of " + formatLimit(r.MaxBudgetUSD))
-		if r.CostUSD != nil && *r.CostUSD > r.MaxBudgetUSD && !r.Metered {
+		if r.CostUSD != nil && *r.CostUSD > r.MaxBudgetUSD && !r.Own {
 			b.WriteString(" (over)")
 		}
 	}

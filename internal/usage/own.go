@@ -45,7 +45,7 @@ func (l *ownLog) record(ev *enginelog.Event, kind string) {
 }
 
 func ownRun(ev *enginelog.Event) Run {
-	r := Run{Metered: true, Task: Word(ev.Word("task")), EngineVersion: enginelog.Version(ev.Word("engine_version"))}
+	r := Run{Own: true, Task: Word(ev.Word("task")), EngineVersion: enginelog.Version(ev.Word("engine_version"))}
 	if name := engine.Name(ev.Word("engine")); knownEngine(name) {
 		r.Engine = name
 	}
@@ -149,7 +149,7 @@ func (l *ownLog) summary(s enginelog.Summary) Run {
 		}
 	}
 	if l.calls > 0 {
-		r.Models = l.models
+		r.Models, r.Metered = l.models, true
 		if r.Turns == nil {
 			r.Turns = &l.turns
 		}

@@ -51,7 +51,8 @@ type Run struct {
 	WorstNextUSD  float64 // what the call that was refused could have cost
 	ToolsDenied   *int64
 	Sessions      int
-	Metered       bool // the numbers are our own meter's
+	Own           bool // the file is one of our own runs
+	Metered       bool // and its numbers are our own meter's
 	Session       *Session
 }
 
@@ -84,7 +85,7 @@ func (r *Run) Fill(g Given) {
 	if r.Engine == "" {
 		r.Engine = g.Engine
 	}
-	if !r.Metered && g.Model != "" {
+	if !r.Own && g.Model != "" {
 		r.ModelAsked = g.Model
 	}
 	if r.MaxTurns == 0 {
@@ -98,7 +99,7 @@ func (r *Run) Fill(g Given) {
 	}
 }
 
-// Override sets what is given, whatever the execution file says; only how a metered run ended stays.
+// Override sets what is given, whatever the execution file says; only how a run of ours ended, by its last record, stays.
 func (r *Run) Override(g Given) {
 	if g.Task != "" {
 		r.Task = g.Task
@@ -121,7 +122,7 @@ func (r *Run) Override(g Given) {
 	if g.Session != nil {
 		r.Session = g.Session
 	}
-	if g.Ended.Valid() && r.Ended != g.Ended && (!r.Metered || r.Ended == engine.Unfinished) {
+	if g.Ended.Valid() && r.Ended != g.Ended && (!r.Own || r.Ended == engine.Unfinished) {
 		r.Ended, r.Status, r.Detail = g.Ended, 0, ""
 	}
 }

@@ -132,6 +132,9 @@ func sum(a, b *int64) *int64 {
 // Results is the number of closing results so far.
 func (l *Log) Results() int { return l.results }
 
+// Started reports whether the line that opens a log was seen.
+func (l *Log) Started() bool { return l.started }
+
 // Seen reports whether any event was Claude Code's.
 func (l *Log) Seen() bool { return l.seen }
 

@@ -161,7 +161,10 @@ func (f Field) Sub() Members {
 // Parse reads one JSON object that is in memory, such as a line of a stream. It reports false when raw is not exactly
 // one complete object.
 func Parse(raw []byte, want Want) (*Event, bool) {
-	r := NewReader(bytes.NewReader(raw), want)
+	if raw = bytes.TrimLeft(raw, " \t\r\n"); len(raw) == 0 || raw[0] != '{' {
+		return nil, false
+	}
+	r := newReader(bytes.NewReader(raw), want, min(bufferSize, len(raw)+2*maxKey))
 	ev, ok := r.Next()
 	if !ok {
 		return nil, false

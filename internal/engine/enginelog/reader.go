@@ -32,6 +32,7 @@ type Reader struct {
 
 	started  bool // a byte of the first value was seen
 	objects  int  // events so far
+	closed   bool // the bracket that ends an array printed with two spaces was seen
 	inArray  bool // inside a top-level array
 	elements int  // objects of that array so far
 	lines    bool // line breaks end values
@@ -45,7 +46,11 @@ type Reader struct {
 
 // NewReader reads src and keeps what want names. The source's bytes must be UTF-8 without a byte order mark.
 func NewReader(src io.Reader, want Want) *Reader {
-	return &Reader{src: src, want: want, buf: make([]byte, bufferSize), ev: newEvent(), fresh: true}
+	return newReader(src, want, bufferSize)
+}
+
+func newReader(src io.Reader, want Want, size int) *Reader {
+	return &Reader{src: src, want: want, buf: make([]byte, size), ev: newEvent(), fresh: true}
 }
 
 // Cut reports whether the file ended inside a value.
@@ -73,9 +78,7 @@ func (r *Reader) Next() (*Event, bool) {
 	for !r.stopped {
 		c, ok := r.skipSpace()
 		if !ok {
-			if r.inArray {
-				r.cut = true
-			}
+			r.cut = r.inArray && !r.closed
 			r.stopped = true
 			break
 		}
@@ -115,6 +118,11 @@ func (r *Reader) topLevel(c byte) bool {
 		r.fresh = false
 		r.breaks = 0
 		r.pretty = first && r.elementLine()
+	case '<', '#': // a page of HTML or a report in Markdown quotes logs, it is none
+		if r.stopped = first; !first {
+			r.skipLine()
+		}
+		r.broken = true
 	default:
 		r.broken = true
 		r.skipLine()
@@ -126,6 +134,10 @@ func (r *Reader) topLevel(c byte) bool {
 func (r *Reader) element(c byte) bool {
 	var st status
 	switch {
+	case c == ']' && r.pretty: // what follows is still read by its lines
+		r.pos++
+		r.closed = true
+		return false
 	case c == ']':
 		r.pos++
 		r.leaveArray()

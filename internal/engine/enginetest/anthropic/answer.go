@@ -3,6 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // part is one block of an answer with the tokens it is billed at.
@@ -13,6 +14,14 @@ type part struct {
 	id     string // of a tool call; the signature of a thinking block
 	tokens int64
 	broken bool // a tool call that max_tokens cut
+}
+
+// own is the name under which the part is known when it comes back.
+func (p part) own() string {
+	if p.kind == "text" {
+		return "text\x00" + p.text
+	}
+	return p.id
 }
 
 func (p part) json() map[string]any {
@@ -36,6 +45,7 @@ type answer struct {
 }
 
 func (s *Server) answer(r *Request, step Step, n int) answer {
+	step.Text, step.Thinking = strings.ToValidUTF8(step.Text, "?"), strings.ToValidUTF8(step.Thinking, "?")
 	a := answer{id: fmt.Sprintf("msg_%024d", n), model: step.Model, stop: step.StopReason, detail: step.StopDetails}
 	if a.model == "" {
 		a.model = r.Model
@@ -77,9 +87,7 @@ func (s *Server) answer(r *Request, step Step, n int) answer {
 	}
 	for _, p := range a.parts {
 		a.truth.Output += p.tokens
-		if p.kind != "text" {
-			s.tally.remember(p.id, p.tokens)
-		}
+		s.tally.remember(p.own(), p.tokens)
 	}
 	a.truth.Output = max(a.truth.Output, 1)
 	return a
@@ -95,7 +103,7 @@ func (a *answer) limit(limit int64) {
 			continue
 		}
 		keep := int(float64(len(p.text)) * float64(left) / float64(p.tokens))
-		p.text, p.tokens, p.broken = p.text[:keep], left, p.kind == "tool_use"
+		p.text, p.tokens, p.broken = strings.ToValidUTF8(p.text[:keep], ""), left, p.kind == "tool_use"
 		a.parts, a.stop = a.parts[:i+1], "max_tokens"
 		return
 	}

@@ -27,7 +27,7 @@ const (
 type tally struct {
 	Counter
 	mu    sync.Mutex
-	own   map[string]int64 // tokens of the server's own blocks: by id of a tool call, signature of a thinking block
+	own   map[string]int64 // tokens of the server's own blocks, by part.own
 	cache map[uint64]bool  // hashes of prefixes that were written
 	rand  *rand.Rand
 }

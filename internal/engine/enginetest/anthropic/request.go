@@ -165,6 +165,7 @@ func newBlock(role string, m map[string]any) block {
 	switch m["type"] {
 	case "text":
 		b.text, _ = m["text"].(string)
+		b.own = "text\x00" + b.text
 	case "tool_use":
 		b.own, _ = m["id"].(string)
 		b.text = string(raw)
