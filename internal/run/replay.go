@@ -34,6 +34,7 @@ func Replay(ctx context.Context, o Options, recording io.Reader) (Result, error)
 	}
 	p := &player{running: r}
 	v := p.play(ctx, recording)
+	r.worst = max(p.end.WorstNextCallUSD, 0)
 	if !p.metered {
 		r.tally.engineSays(r.stream.Outcome())
 	}
