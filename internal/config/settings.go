@@ -10,6 +10,7 @@ type Table struct {
 	Optional bool // being there means something
 	Rules    []Rule
 	Names    Rule // what the names of a Named table must be
+	MaxNames int
 }
 
 // setting binds a rule to the place of its value.
@@ -158,7 +159,7 @@ func pricesTable() Table {
 	return Table{
 		Name:  "prices",
 		Doc:   "Dollars per million tokens, for a model that the built-in table lacks.",
-		Named: true,
+		Named: true, MaxNames: maxPrices,
 		Names: Rule{Kind: KindText, Words: modelWords, Pattern: ModelPattern, Never: "//", Refused: aliasNames(), check: CheckModel},
 		Rules: []Rule{
 			dollars("input", "a million tokens that the model reads", true, "2.0"),
