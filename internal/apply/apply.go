@@ -39,10 +39,9 @@ type Reader interface {
 type Options struct {
 	Task    task.Name
 	Issue   int
-	Comment int64 // the comment that woke the task; 0: none
-	Read    int64 // the last comment that the AI had read; 0 with HasRead: there was none
-	HasRead bool
-	ByHand  bool // workflow_dispatch: an answer is given again where one stands
+	Comment int64 // the last comment that the AI had read, which context names; 0: there was none
+	Edit    bool  // an edit woke the task: what is new has no comment of its own
+	ByHand  bool  // workflow_dispatch: an answer is given again where one stands
 	Engine  engine.Name
 	Raw     string   // the answer as the engine gave it
 	Secrets []string // values of the environment's secrets, none of which may be posted
@@ -243,20 +242,11 @@ func (a *run) maintainer(ctx context.Context) func(string) bool {
 // page is what the comments of this run have in common.
 func (a *run) page(kind string) comment.Page {
 	p := comment.Page{
-		Marker: comment.Marker{Kind: kind, To: a.Comment, Engine: string(a.Engine)},
+		Marker: comment.Marker{Kind: kind, To: a.Comment, Read: a.Comment, HasRead: true, Engine: string(a.Engine)},
 		Policy: a.policy, Mention: a.policy.Reporter, Engine: engineTitle(a.Engine),
 		RemindDays: a.Config.Lifecycle.RemindDays, CloseDays: a.Config.Lifecycle.CloseDays,
 	}
-	p.Marker.Read, p.Marker.HasRead = a.lastRead()
 	return p
-}
-
-// lastRead is the last comment that the AI had read: as context said, else the one that woke it.
-func (a *run) lastRead() (id int64, known bool) {
-	if a.HasRead {
-		return a.Read, true
-	}
-	return a.Comment, a.Comment != 0
 }
 
 func engineTitle(n engine.Name) string {

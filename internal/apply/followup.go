@@ -14,13 +14,8 @@ func (a *run) followUp(ctx context.Context) error {
 	existing := a.answering(task.MarkFollowUp)
 	if existing == nil && !a.ByHand {
 		thread := comment.Thread(a.all, a.owner, a.maintainer(ctx))
-		// An edit has no comment of its own: what it changed was looked at when the event came.
-		if due, why := task.FollowUpDue(thread, comment.Login(a.issue.Author), a.Comment == 0); !due {
+		if due, why := task.FollowUpDue(thread, comment.Login(a.issue.Author), a.Edit); !due {
 			a.skip(why)
-			return nil
-		}
-		if a.overtaken(task.MarkFollowUp) {
-			a.skip("a later run has answered this comment already")
 			return nil
 		}
 	}
@@ -58,18 +53,4 @@ func (a *run) answering(kind string) *comment.Own {
 		}
 	}
 	return nil
-}
-
-// overtaken reports whether an answer of the kind had read what this one has read, and posted first.
-func (a *run) overtaken(kind string) bool {
-	read, known := a.lastRead()
-	if !known {
-		return false
-	}
-	for _, own := range a.own {
-		if own.Marker.Kind == kind && own.Marker.HasRead && own.Marker.Read >= read && read != 0 {
-			return true
-		}
-	}
-	return false
 }

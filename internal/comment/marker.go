@@ -31,11 +31,12 @@ type Marker struct {
 const (
 	markerStart = "<!-- issue-assistant:"
 	markerEnd   = " -->"
+	maxMarker   = 8 << 10
 )
 
 var (
-	markerLine  = regexp.MustCompile(`^<!-- issue-assistant:([a-z][a-z-]{0,30})((?: [a-z]+=[A-Za-z0-9._/@+:=-]{1,4000})*) -->$`)
-	markerValue = regexp.MustCompile(`^[A-Za-z0-9._/@+:=-]{1,4000}$`)
+	markerLine  = regexp.MustCompile(`^<!-- issue-assistant:([a-z][a-z-]{0,30})((?: [a-z]+=[A-Za-z0-9._/@+:=-]+)*) -->$`)
+	markerValue = regexp.MustCompile(`^[A-Za-z0-9._/@+:=-]+$`)
 )
 
 // String is the marker as it stands in a comment: one line that GitHub does not show. A value that does not fit its
@@ -44,7 +45,7 @@ func (m Marker) String() string {
 	var b strings.Builder
 	b.WriteString(markerStart + m.Kind)
 	add := func(key, value string) {
-		if markerValue.MatchString(value) && !strings.Contains(value, "--") {
+		if len(value) <= maxMarker/2 && markerValue.MatchString(value) && !strings.Contains(value, "--") {
 			b.WriteString(" " + key + "=" + value)
 		}
 	}
@@ -97,6 +98,9 @@ func Carries(body string) bool {
 }
 
 func parseLine(line string) (Marker, bool) {
+	if len(line) > maxMarker || !strings.HasPrefix(line, markerStart) {
+		return Marker{}, false
+	}
 	parts := markerLine.FindStringSubmatch(line)
 	if parts == nil {
 		return Marker{}, false
