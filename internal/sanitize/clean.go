@@ -26,9 +26,12 @@ func clean(text string, place Place, p Policy) string {
 		return asCode(text, place)
 	}
 	for range maxRounds {
-		edited, changed := cleanOnce(text, place, p)
-		if !changed {
+		edited, state := cleanOnce(text, place, p)
+		if state == done {
 			return text
+		}
+		if state == hopeless {
+			break
 		}
 		if edited = trimFor(place, edited); edited == "" || len(edited) > maxText {
 			break
@@ -41,8 +44,17 @@ func clean(text string, place Place, p Policy) string {
 	return asCode(text, place)
 }
 
+// state says what a pass over a text came to.
+type state int
+
+const (
+	done     state = iota // nothing is live and the place is as it was
+	again                 // edited: another pass must look at it
+	hopeless              // the text breaks its place, whatever is escaped
+)
+
 // cleanOnce parses the text in its place and applies every edit that was found.
-func cleanOnce(text string, place Place, p Policy) (string, bool) {
+func cleanOnce(text string, place Place, p Policy) (string, state) {
 	f := place.frame()
 	body := place.indent(text)
 	src := f.before + body + f.after
@@ -52,31 +64,31 @@ func cleanOnce(text string, place Place, p Policy) (string, bool) {
 	s.document()
 	if len(s.edits) == 0 {
 		if s.fits() {
-			return text, false
+			return text, done
 		}
 		return settle(text, place, s)
 	}
-	return place.unindent(apply(src, s.edits, lo, hi)), true
+	return place.unindent(apply(src, s.edits, lo, hi)), again
 }
 
 // settle helps a text that breaks its place although nothing in it is live: stray backticks first, then its first
 // character. When neither helps the text becomes code.
-func settle(text string, place Place, s *scan) (string, bool) {
+func settle(text string, place Place, s *scan) (string, state) {
 	if len(s.strays) > 0 {
 		f := place.frame()
 		src := string(s.src)
-		return place.unindent(apply(src, s.strays, len(f.before), len(src)-len(f.after))), true
+		return place.unindent(apply(src, s.strays, len(f.before), len(src)-len(f.after))), again
 	}
 	if isPunct(text[0]) && text[0] != '\\' && text[0] != '`' && text[0] != '&' {
-		return "\\" + text, true
+		return "\\" + text, again
 	}
-	return asCode(text, place), asCode(text, place) != text
+	return text, hopeless
 }
 
 // trimFor takes off what a place cannot hold at its edges; a one-line place gets one line.
 func trimFor(place Place, text string) string {
 	if place.oneLine() {
-		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "\t", " ")), " ")
+		text = oneLine(text)
 		switch place {
 		case Cell:
 			text = escapePipes(text)
@@ -110,6 +122,26 @@ func trimFor(place Place, text string) string {
 		return "    " + expandTabs(text[:len(text)-len(bare)])[4:] + bare
 	}
 	return bare
+}
+
+// oneLine joins lines by one space; spaces inside a line stay, they may be code.
+func oneLine(text string) string {
+	text = strings.Trim(text, " \t\n")
+	if !strings.ContainsAny(text, "\n\t") {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.Trim(strings.ReplaceAll(line, "\t", " "), " \n")
+		if line == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 func expandTabs(space string) string {
@@ -155,7 +187,7 @@ func asCode(text string, place Place) string {
 		// A backslash before a pipe cannot be shown in a cell's code.
 		text = strings.NewReplacer("\\", "/", "|", "/").Replace(text)
 	}
-	code := codeSpan(strings.ReplaceAll(text, "\n", " "))
+	code := codeSpan(strings.Trim(text, " "))
 	if place == BesideCode {
 		return " " + code + " "
 	}

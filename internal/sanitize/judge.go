@@ -239,7 +239,12 @@ func (s *scan) openings(r *run, taken []bool) {
 	for _, m := range bracketPattern.FindAllIndex(r.text, -1) {
 		i := m[0]
 		start := i == 0 || r.text[i-1] == '\n'
-		if r.to[i]-r.from[i] != 1 || r.text[i+1] != '^' && !start || r.link[i] {
+		if r.to[i]-r.from[i] != 1 && r.text[i+1] != '!' || r.text[i+1] != '^' && !start || r.link[i] {
+			continue
+		}
+		if r.text[i+1] == '!' {
+			// Whether GitHub looks at the source or at the page for an alert is not documented: code is neither.
+			s.wrap("alert", r, i, m[1], i)
 			continue
 		}
 		s.add(bracketKind(r.text[i+1]), int(r.from[i]), int(r.to[i]), `\[`)
@@ -265,8 +270,6 @@ func bracketKind(c byte) string {
 	switch c {
 	case '^':
 		return "footnote"
-	case '!':
-		return "alert"
 	case ' ', 'x', 'X':
 		return "task list"
 	}

@@ -226,12 +226,14 @@ func (s *scan) fits() bool {
 	case Paragraph:
 		return true
 	case Quote:
-		return s.doc.ChildCount() == 1 && s.doc.FirstChild().Kind() == ast.KindBlockquote
+		quote := only(s.doc)
+		return quote != nil && quote.Kind() == ast.KindBlockquote
 	case Cell:
-		return fitsCell(s.doc)
+		table := only(s.doc)
+		return table != nil && table.Kind() == east.KindTable && siblings(table.FirstChild()) == 2 && siblings(table.LastChild().FirstChild()) == 2
 	default:
 	}
-	item := onlyItem(s.doc)
+	item := onlyItem(only(s.doc))
 	if item == nil {
 		return false
 	}
@@ -239,11 +241,11 @@ func (s *scan) fits() bool {
 	case ListEntry:
 		return true
 	case NestedEntry:
-		return item.ChildCount() == 2 && onlyItem2(item.LastChild()) != nil
+		return siblings(item.FirstChild()) == 2 && onlyItem(item.LastChild()) != nil
 	default:
 	}
-	line := item.FirstChild()
-	if item.ChildCount() != 1 || line == nil || line.FirstChild() == nil {
+	line := only(item)
+	if line == nil || line.FirstChild() == nil {
 		return false
 	}
 	if s.place == BesideCode {
@@ -252,26 +254,27 @@ func (s *scan) fits() bool {
 	return len(s.strays) == 0
 }
 
-func onlyItem(doc ast.Node) ast.Node {
-	if doc.ChildCount() != 1 {
-		return nil
+// siblings counts n and what comes after it; goldmark's own ChildCount is wrong beside tables.
+func siblings(n ast.Node) int {
+	count := 0
+	for ; n != nil; n = n.NextSibling() {
+		count++
 	}
-	return onlyItem2(doc.FirstChild())
+	return count
 }
 
-func onlyItem2(list ast.Node) ast.Node {
-	if list == nil || list.Kind() != ast.KindList || list.ChildCount() != 1 {
+func only(n ast.Node) ast.Node {
+	if siblings(n.FirstChild()) != 1 {
 		return nil
 	}
-	return list.FirstChild()
+	return n.FirstChild()
 }
 
-func fitsCell(doc ast.Node) bool {
-	table := doc.FirstChild()
-	if doc.ChildCount() != 1 || table.Kind() != east.KindTable || table.ChildCount() != 2 {
-		return false
+func onlyItem(list ast.Node) ast.Node {
+	if list == nil || list.Kind() != ast.KindList {
+		return nil
 	}
-	return table.LastChild().ChildCount() == 2
+	return only(list)
 }
 
 func isCode(n ast.Node, src []byte, want string) bool {

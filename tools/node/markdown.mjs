@@ -18,6 +18,7 @@ function read(markdown) {
       case 'inlineCode':
       case 'code':
         out.code.push(node.value)
+        if (node.type === 'inlineCode') out.text.push({ value: '\u0001', link }) // what follows does not begin a line
         if (node.type === 'code' && node.lang) out.live.push({ kind: 'language', value: node.lang })
         return
       case 'html':

@@ -1,0 +1,69 @@
+package sanitize
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/issue-assistant/issue-assistant/internal/testtool"
+)
+
+// TestNothingIsLive is the promise: every text, in every place of a comment, judged by two parsers that are not the one
+// that cleaned, and by the product's own check.
+func TestNothingIsLive(t *testing.T) {
+	t.Parallel()
+	path := testtool.Need(t, "cmark-gfm")
+	second := startMicromark(t)
+	texts := corpus(t)
+	if len(texts) < 400 {
+		t.Fatalf("%d texts, want at least 400", len(texts))
+	}
+	policy := testPolicy()
+	jobs := make(chan string)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for text := range jobs {
+				comment := compose(text, policy)
+				first, err := readCmark(path, comment)
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				other, err := second.read(comment)
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				if bad := judge(comment, first, other); len(bad) > 0 {
+					t.Errorf("text %q\nlive: %s\ncomment:\n%s", text, strings.Join(bad, "; "), comment)
+				}
+				if problems := CheckComment(comment, policy); len(problems) > 0 {
+					t.Errorf("text %q\ncheck: %v\ncomment:\n%s", text, problems, comment)
+				}
+			}
+		})
+	}
+	for _, text := range texts {
+		jobs <- text
+	}
+	close(jobs)
+	wg.Wait()
+	t.Logf("%d texts in %d places", len(texts), len(Places()))
+}
+
+// TestCleanTextIsAFixedPoint: cleaning twice is cleaning once, in every place.
+func TestCleanTextIsAFixedPoint(t *testing.T) {
+	t.Parallel()
+	policy := testPolicy()
+	for _, text := range corpus(t) {
+		for _, place := range Places() {
+			once := clean(text, place, policy)
+			if twice := clean(once, place, policy); twice != once {
+				t.Errorf("place %d, text %q (-once +twice):\n%s", place, text, cmp.Diff(once, twice))
+			}
+		}
+	}
+}
