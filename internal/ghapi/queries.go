@@ -89,10 +89,4 @@ const (
     }
   }
 }`
-
-	mutationCloseDuplicate = `mutation CloseDuplicate($issue: ID!, $duplicate: ID!) {
-  closeIssue(input: {issueId: $issue, stateReason: DUPLICATE, duplicateIssueId: $duplicate}) {
-    issue { number state }
-  }
-}`
 )

@@ -101,13 +101,18 @@ func (r *Recorder) DeleteComment(_ context.Context, issue int, comment int64, pu
 }
 
 // AddLabels records the labels that the repository has.
-func (r *Recorder) AddLabels(_ context.Context, issue int, purpose string, names ...string) error {
+func (r *Recorder) AddLabels(ctx context.Context, issue int, purpose string, names ...string) error {
+	return r.AddLabelsBecause(ctx, issue, purpose, "", names...)
+}
+
+// AddLabelsBecause records labels with their reason.
+func (r *Recorder) AddLabelsBecause(_ context.Context, issue int, purpose, why string, names ...string) error {
 	known, unknown := names, []string(nil)
 	if r.known != nil {
 		known, unknown = splitLabels(r.known, names)
 	}
 	if len(known) > 0 {
-		if err := r.note(Recorded{Operation: "label", Issue: issue, Labels: slices.Clone(known)}, issue, purpose); err != nil {
+		if err := r.note(Recorded{Operation: "label", Issue: issue, Labels: slices.Clone(known), Reason: why}, issue, purpose); err != nil {
 			return err
 		}
 	}

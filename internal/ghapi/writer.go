@@ -24,10 +24,13 @@ type Writer interface {
 	// AddLabels adds labels that the repository has, in the repository's spelling. For others the error is an
 	// [*UnknownLabels]; the known ones were added.
 	AddLabels(ctx context.Context, issue int, purpose string, names ...string) error
+	// AddLabelsBecause is AddLabels with a reason of the AI, cleaned by the caller, that GitHub shows beside the labels.
+	AddLabelsBecause(ctx context.Context, issue int, purpose, why string, names ...string) error
 	// RemoveLabel is also a success when the issue does not carry the label.
 	RemoveLabel(ctx context.Context, issue int, purpose, name string) error
 
-	// Close closes with a reason (completed, not_planned, duplicate). DuplicateOf links the original; 0: none.
+	// Close closes with a reason (completed, not_planned, duplicate). DuplicateOf links the original, whatever the
+	// reason; 0: none.
 	Close(ctx context.Context, issue int, purpose, reason string, duplicateOf int) error
 	Reopen(ctx context.Context, issue int, purpose string) error
 	// AddReaction reacts to a comment, or to the issue when comment is 0.

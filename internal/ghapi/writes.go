@@ -116,6 +116,11 @@ func (w *BoundedWriter) DeleteComment(ctx context.Context, issue int, comment in
 
 // AddLabels adds labels that the repository has.
 func (w *BoundedWriter) AddLabels(ctx context.Context, issue int, purpose string, names ...string) error {
+	return w.AddLabelsBecause(ctx, issue, purpose, "", names...)
+}
+
+// AddLabelsBecause adds labels with a reason that GitHub shows beside them.
+func (w *BoundedWriter) AddLabelsBecause(ctx context.Context, issue int, purpose, why string, names ...string) error {
 	k, err := key("label", issue, purpose)
 	if err != nil || len(names) == 0 {
 		return err
@@ -134,13 +139,13 @@ func (w *BoundedWriter) AddLabels(ctx context.Context, issue int, purpose string
 	err = w.do(ctx, write{
 		key: k,
 		send: func(ctx context.Context) error {
-			got, _, err := w.c.rest.Issues.AddLabelsToIssue(ctx, w.c.owner, w.c.name, issue, known)
-			op := w.c.op(http.MethodPost, "/issues/"+itoa(issue)+"/labels")
-			if err != nil {
-				return fromTransport(op, err)
+			rest := "/issues/" + itoa(issue) + "/labels"
+			var got []*github.Label
+			if _, err := w.c.send(ctx, http.MethodPost, w.c.path(rest), labelsBody(known, why), &got); err != nil {
+				return err
 			}
 			if !carries(convert(got, labelOf), known) {
-				return unconfirmed(op)
+				return unconfirmed(w.c.op(http.MethodPost, rest))
 			}
 			return nil
 		},
@@ -150,6 +155,18 @@ func (w *BoundedWriter) AddLabels(ctx context.Context, issue int, purpose string
 		},
 	})
 	return errors.Join(err, missing)
+}
+
+// labelsBody names the labels, or gives each its reason: the longer form is newer than some Enterprise Servers.
+func labelsBody(names []string, why string) any {
+	if why == "" {
+		return map[string]any{"labels": names}
+	}
+	list := make([]map[string]string, len(names))
+	for i, n := range names {
+		list[i] = map[string]string{"name": n, "rationale": why}
+	}
+	return map[string]any{"labels": list}
 }
 
 // knownLabels splits names into those that the repository has, in its spelling, and the rest. The list is read once.
@@ -226,46 +243,21 @@ func (w *BoundedWriter) Close(ctx context.Context, issue int, purpose, reason st
 	if err != nil {
 		return err
 	}
-	// The link to the original exists in GraphQL only. The ids are read before the write, as a read.
-	var id, original string
+	change := map[string]any{"state": "closed", "state_reason": reason}
 	if duplicateOf != 0 {
-		for n, to := range map[int]*string{issue: &id, duplicateOf: &original} {
-			got, err := w.c.Issue(ctx, n)
-			if err != nil {
-				return &WriteError{WriteResult: WriteResult{Key: k, Verdict: VerdictFailed}, cause: err}
-			}
-			*to = got.NodeID
+		original, err := w.c.Issue(ctx, duplicateOf)
+		if err != nil {
+			return &WriteError{WriteResult: WriteResult{Key: k, Verdict: VerdictFailed}, cause: err}
 		}
+		change["state_reason"], change["duplicate_issue_id"] = "duplicate", original.ID
 	}
 	return w.do(ctx, write{
 		key: k,
 		send: func(ctx context.Context) error {
-			if duplicateOf != 0 {
-				return w.closeDuplicate(ctx, issue, id, original)
-			}
-			return w.patchIssue(ctx, issue, map[string]any{"state": "closed", "state_reason": reason},
-				func(i *github.Issue) bool { return i.GetState() == "closed" })
+			return w.patchIssue(ctx, issue, change, func(i *github.Issue) bool { return i.GetState() == "closed" })
 		},
 		found: w.stateIs(issue, "closed"),
 	})
-}
-
-func (w *BoundedWriter) closeDuplicate(ctx context.Context, issue int, id, original string) error {
-	var data struct {
-		Close struct {
-			Issue struct {
-				Number int    `json:"number"`
-				State  string `json:"state"`
-			} `json:"issue"`
-		} `json:"closeIssue"`
-	}
-	if err := w.c.query(ctx, mutationCloseDuplicate, map[string]any{"issue": id, "duplicate": original}, &data); err != nil {
-		return err
-	}
-	if data.Close.Issue.Number != issue || data.Close.Issue.State != "CLOSED" {
-		return unconfirmed("mutation CloseDuplicate")
-	}
-	return nil
 }
 
 func (w *BoundedWriter) stateIs(issue int, state string) func(context.Context) (bool, error) {

@@ -214,32 +214,5 @@ func (c *call) gqlPull(p *ghapi.PullRequest) node {
 	}
 }
 
-func (c *call) mutationRoot() node {
-	return node{
-		"__typename": "Mutation",
-		"closeIssue": resolver(func(args map[string]any) any {
-			in := argMap(args, "input")
-			i := c.byNode(argString(in, "issueId"))
-			if i == nil {
-				return gqlFail{"NOT_FOUND", "Could not resolve to a node with the global id of '" + argString(in, "issueId") + "'"}
-			}
-			if original := argString(in, "duplicateIssueId"); original != "" && c.byNode(original) == nil {
-				return gqlFail{"NOT_FOUND", "Could not resolve to a node with the global id of '" + original + "'"}
-			}
-			if i.State == "open" {
-				c.setState(i, "closed", strings.ToLower(argString(in, "stateReason")))
-				c.touch(i)
-			}
-			return node{"__typename": "CloseIssuePayload", "issue": c.gqlIssue(i)}
-		}),
-	}
-}
-
-func (c *call) byNode(id string) *issueState {
-	for _, i := range c.s.state.issues {
-		if i.NodeID == id && !i.deleted {
-			return i
-		}
-	}
-	return nil
-}
+// mutationRoot has no fields: the product changes things through REST only.
+func (c *call) mutationRoot() node { return node{"__typename": "Mutation"} }

@@ -2,6 +2,7 @@ package ghtest
 
 import (
 	"cmp"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -136,6 +137,7 @@ func (c *call) editIssue() reply {
 		StateReason *string   `json:"state_reason"`
 		Milestone   *int      `json:"milestone"`
 		Labels      *[]string `json:"labels"`
+		Duplicate   int64     `json:"duplicate_issue_id"`
 	}
 	if rep, good := c.decode(&in); !good {
 		return rep
@@ -145,6 +147,9 @@ func (c *call) editIssue() reply {
 	}
 	if in.Milestone != nil && c.milestone(*in.Milestone) == nil {
 		return invalid("Issue", "milestone", "invalid")
+	}
+	if in.Duplicate != 0 && c.s.issueByID(in.Duplicate) == nil {
+		return invalid("Issue", "duplicate_issue_id", "invalid")
 	}
 	if in.Title != nil {
 		i.Title = *in.Title
@@ -173,6 +178,15 @@ func (c *call) editIssue() reply {
 	}
 	c.touch(i)
 	return ok(c.issue(i))
+}
+
+func (s *Server) issueByID(id int64) *issueState {
+	for _, i := range s.state.issues {
+		if i.ID == id && !i.deleted {
+			return i
+		}
+	}
+	return nil
 }
 
 func (c *call) setState(i *issueState, state, reason string) {
@@ -313,17 +327,38 @@ func (c *call) addLabels() reply {
 	return ok(c.labels(i.Labels))
 }
 
-// labelNames reads both forms of the body: {"labels": [...]} and [...].
+// labelNames reads the forms of the body: {"labels": [...]} or [...], of names or of objects with a name.
 func (c *call) labelNames() ([]string, reply, bool) {
-	var plain []string
-	if _, good := c.decode(&plain); good {
-		return plain, reply{}, true
+	var in struct {
+		Labels []labelName `json:"labels"`
+	}
+	if rep, good := c.decode(&in.Labels); !good {
+		if rep, good = c.decode(&in); !good {
+			return nil, rep, false
+		}
+	}
+	var names []string
+	for _, l := range in.Labels {
+		names = append(names, string(l))
+	}
+	return names, reply{}, true
+}
+
+type labelName string
+
+// UnmarshalJSON takes a string, or an object with a name.
+func (l *labelName) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, (*string)(l)) == nil {
+		return nil
 	}
 	var in struct {
-		Labels []string `json:"labels"`
+		Name string `json:"name"`
 	}
-	rep, good := c.decode(&in)
-	return in.Labels, rep, good
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	*l = labelName(in.Name)
+	return nil
 }
 
 func (c *call) removeLabel() reply {

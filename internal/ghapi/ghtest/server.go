@@ -228,6 +228,7 @@ func (s *Server) serve(r *http.Request, body []byte) (out *reply, cut bool) {
 		rep := f.reply()
 		entry.Status = rep.status
 		s.finish(r, &rep)
+		rep.header.Set(faultHeader, entry.Fault)
 		return &rep, false
 	}
 	rep := s.answer(r, path, body)
@@ -242,8 +243,14 @@ func (s *Server) serve(r *http.Request, body []byte) (out *reply, cut bool) {
 	}
 	s.finish(r, &rep)
 	entry.Status = rep.status
+	if f != nil && (f.Lost || f.Empty) {
+		rep.header.Set(faultHeader, entry.Fault)
+	}
 	return &rep, f != nil && f.Cut && len(rep.raw) > 1
 }
+
+// faultHeader marks an answer that is wrong on purpose, for checkers around the server.
+const faultHeader = "X-Ghtest-Fault"
 
 // answer checks the token and the rate limit and runs the route.
 func (s *Server) answer(r *http.Request, path string, body []byte) reply {
