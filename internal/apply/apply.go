@@ -184,7 +184,7 @@ func (a *run) read(ctx context.Context) (ok bool, err error) {
 	if a.all, err = a.r.Comments(ctx, a.Issue); err != nil {
 		return false, fmt.Errorf("read the comments: %w", err)
 	}
-	if a.owner, err = OwnerOf(ctx, a.r, a.all); err != nil {
+	if a.owner, err = comment.OwnerOf(ctx, a.r, a.all); err != nil {
 		return false, err
 	}
 	a.own = comment.Owned(a.all, a.owner)
@@ -203,32 +203,6 @@ func (a *run) read(ctx context.Context) (ok bool, err error) {
 		a.policy.SHAs = []string{a.Commit}
 	}
 	return true, nil
-}
-
-// OwnerOf says whose markers count: the job's own account, unless comments carry markers of another one; then the token
-// is asked whose it is.
-func OwnerOf(ctx context.Context, r interface {
-	Viewer(ctx context.Context) (ghapi.User, error)
-}, comments []ghapi.Comment,
-) (comment.Owner, error) {
-	if !comment.NeedsOwner(comments) {
-		return comment.JobToken, nil
-	}
-	u, err := r.Viewer(ctx)
-	switch ghapi.KindOf(err) {
-	case "":
-		if err != nil {
-			return comment.Owner{}, fmt.Errorf("ask whose token this is: %w", err)
-		}
-	case ghapi.KindForbidden, ghapi.KindGraphQL, ghapi.KindNotFound:
-		return comment.JobToken, nil // such a token cannot ask: it is a job's
-	default:
-		return comment.Owner{}, fmt.Errorf("ask whose token this is: %w", err)
-	}
-	if u.Login == "" {
-		return comment.JobToken, nil
-	}
-	return comment.Owner{Login: u.Login, ID: u.ID}, nil
 }
 
 // maintainer reports whether an account may write. An error there means no.

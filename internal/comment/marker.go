@@ -3,6 +3,7 @@
 package comment
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -187,6 +188,34 @@ func NeedsOwner(comments []ghapi.Comment) bool {
 		_, ok := ParseMarker(c.Body)
 		return ok && !JobToken.Wrote(c.Author)
 	})
+}
+
+// Viewer says whose token the requests carry; [ghapi.Client] is one.
+type Viewer interface {
+	Viewer(ctx context.Context) (ghapi.User, error)
+}
+
+// OwnerOf says whose markers count: the job's own account, unless comments carry markers of another one; then the token
+// is asked whose it is.
+func OwnerOf(ctx context.Context, r Viewer, comments []ghapi.Comment) (Owner, error) {
+	if !NeedsOwner(comments) {
+		return JobToken, nil
+	}
+	u, err := r.Viewer(ctx)
+	switch ghapi.KindOf(err) {
+	case "":
+		if err != nil {
+			return Owner{}, fmt.Errorf("ask whose token this is: %w", err)
+		}
+	case ghapi.KindForbidden, ghapi.KindGraphQL, ghapi.KindNotFound:
+		return JobToken, nil // such a token cannot ask: it is a job's
+	default:
+		return Owner{}, fmt.Errorf("ask whose token this is: %w", err)
+	}
+	if u.Login == "" {
+		return JobToken, nil
+	}
+	return Owner{Login: u.Login, ID: u.ID}, nil
 }
 
 // Thread is the comments of an issue as the routing needs them. maintainer says who may write; it is asked once per
