@@ -120,7 +120,7 @@ func outcome(r Run) string {
 		} else {
 			text += "no request was made"
 		}
-	case engine.Unfinished, engine.NoData:
+	case engine.Unfinished, engine.NoData, engine.Budget:
 		if r.Detail != "" {
 			text += " (" + r.Detail + ")"
 		}

@@ -182,6 +182,9 @@ func (l *Log) Summary() enginelog.Summary {
 	if last.last.Status != nil && s.Ended == engine.ProviderError {
 		s.Status = int(*last.last.Status)
 	}
+	if api := last.last.APIMS; s.Ended == engine.Budget && api != nil && *api == 0 {
+		s.Detail = "before its first request"
+	}
 	if s.Ended == engine.Unfinished {
 		s.Detail = enginelog.SmallWord(last.last.Subtype)
 		if last.last.Subtype == "" {
