@@ -107,7 +107,7 @@ func CheckMinutes(minutes int) error {
 
 var (
 	wholeText  = regexp.MustCompile(`^[0-9]{1,9}$`)
-	dollarText = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,12})?$`)
+	dollarText = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,400})?$`)
 )
 
 // ParseTurns reads turns from a flag or an input: digits alone, in the range of CheckTurns.
