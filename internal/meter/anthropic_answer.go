@@ -158,7 +158,11 @@ func (r *anthropicReader) block(p *anthropicPart) (block, bool) {
 	switch p.kind {
 	case "text":
 		r.hash.add(&b.key, "text", jsString(p.text.String()))
+	case "redacted_thinking":
+		b.hidden = true
+		r.hash.add(&b.key, "data", jsString(p.text.String()))
 	case "thinking":
+		b.hidden = true
 		r.hash.add(&b.key, "thinking", jsString(p.text.String()))
 		r.hash.add(&b.key, "signature", jsString(p.signature))
 	case "tool_use":

@@ -7,6 +7,8 @@ package meter
 // and run side conversations. A block counts as known only in the set whose tokens are taken.
 type known struct {
 	sets []knownSet
+	// hidden are the tokens that thinking can have when it returns, whatever its bytes: those of its whole answer.
+	hidden map[key]int64
 }
 
 type knownSet struct {
@@ -35,11 +37,11 @@ type size struct {
 func (k *known) bound(blocks []block) size {
 	best := size{from: -1}
 	for _, b := range blocks {
-		best.added += b.bound + perBlock
+		best.added += k.of(b)
 	}
 	best.tokens = best.added + perRequest
 	for i, set := range k.sets {
-		added := set.missing(blocks)
+		added := k.missing(set, blocks)
 		if tokens := set.tokens + added + perRequest; tokens <= best.tokens {
 			best = size{tokens: tokens, from: i, added: added}
 		}
@@ -47,8 +49,24 @@ func (k *known) bound(blocks []block) size {
 	return best
 }
 
+// of is the bound of one block.
+func (k *known) of(b block) int64 { return max(b.bound, k.hidden[b.key]) + perBlock }
+
+// hide notes the thinking of an answer that had at most so many tokens.
+func (k *known) hide(output []block, tokens int64) {
+	for _, b := range output {
+		if !b.hidden {
+			continue
+		}
+		if k.hidden == nil {
+			k.hidden = map[key]int64{}
+		}
+		k.hidden[b.key] = max(k.hidden[b.key], tokens)
+	}
+}
+
 // missing is the bound of the blocks that the set does not hold, each as often as it stands there.
-func (s knownSet) missing(blocks []block) int64 {
+func (k *known) missing(s knownSet, blocks []block) int64 {
 	var sum int64
 	used := make(map[key]int, 8)
 	for _, b := range blocks {
@@ -64,7 +82,7 @@ func (s knownSet) missing(blocks []block) int64 {
 			used[b.key] = 1
 		}
 		if held == 0 {
-			sum += b.bound + perBlock
+			sum += k.of(b)
 		}
 	}
 	return sum

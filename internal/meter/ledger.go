@@ -303,6 +303,9 @@ func (l *ledger) settle(g *grant, r *request, o outcome) booked {
 	l.summaryOf.LastStatus = o.status
 	if b.basis == engine.BasisUsage {
 		l.learn(r, best, o.answer)
+		l.known.hide(o.answer.blocks, o.answer.usage.Output)
+	} else {
+		l.known.hide(o.answer.blocks, g.maxOutput)
 	}
 	close(l.changed)
 	l.changed = make(chan struct{})

@@ -78,7 +78,7 @@ type Meter struct {
 const (
 	maxBudgetUSD = 100
 	maxTurns     = 200
-	closeTimeout = 2 * time.Second
+	closeTimeout = 3 * time.Second
 )
 
 // Start listens on a free port of 127.0.0.1. The error is about the options (a model without a price, an address that is

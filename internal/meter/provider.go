@@ -66,8 +66,9 @@ const (
 
 // block is a part of a prompt that returns unchanged in later requests.
 type block struct {
-	key   key
-	bound int64 // tokens at most: one per byte of its text, a fixed number per image
+	key    key
+	bound  int64 // tokens at most: one per byte of its text, a fixed number per image
+	hidden bool  // part of an answer that may stand for more than it shows: thinking
 }
 
 // answerReader follows one response.
