@@ -25,7 +25,13 @@ import (
 var update = flag.Bool("update", false, "write golden files and scripts anew")
 
 // TestMain lets the test binary be the program: a script's `exec issue-assistant ...` runs the real Main.
+//
+// So does a second life of the program: `run` starts itself anew under the name of the test binary. `go test` always
+// gives flags first; a word there is a command, never a reason to run the tests again.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		scriptMain()
+	}
 	testscript.Main(m, map[string]func(){"issue-assistant": scriptMain})
 }
 
