@@ -38,6 +38,11 @@ var commands = []func(*app) *cobra.Command{
 	newRunCmd,
 	newLauncherCmd,
 	newUsageCmd,
+	newEventCmd,
+	newContextCmd,
+	newApplyCmd,
+	newSanitizeCmd,
+	newInstallCmd,
 }
 
 // Main runs one command and returns its exit code.

@@ -12,8 +12,8 @@ type Problem struct {
 	Start, End int
 }
 
-// maxComment is GitHub's limit for a comment, in characters.
-const maxComment = 65536
+// MaxComment is GitHub's limit for a comment, in characters.
+const MaxComment = 65536
 
 // CheckComment parses a whole comment and returns everything in it that is live and not allowed, in order; nil means that
 // it may be posted. What the template writes itself passes by [Policy.Template], its one mention by [Policy.Reporter].
@@ -22,7 +22,7 @@ func CheckComment(markdown string, p Policy) []Problem {
 		return []Problem{{"nesting", 0, len(markdown)}}
 	}
 	var problems []Problem
-	if n := runeLen(markdown); n > maxComment {
+	if n := runeLen(markdown); n > MaxComment {
 		problems = append(problems, Problem{"length", 0, len(markdown)})
 	}
 	if normalize(markdown) != markdown {

@@ -5,7 +5,10 @@ import "strings"
 // maxDepth is how deep quotes, lists and brackets may be nested; parsers take quadratic time beyond.
 const maxDepth = 100
 
-// tooDeep tells, without parsing, whether a text nests deeper than maxDepth.
+// TooDeep tells, without parsing, whether a text nests deeper than 100. Clean shows such a text as code; a command that
+// takes texts from people refuses it.
+func TooDeep(text string) bool { return tooDeep(text) }
+
 func tooDeep(text string) bool {
 	brackets := 0
 	for line := range strings.Lines(text) {

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -125,4 +126,18 @@ func reversed(s string) string {
 	b := []byte(s)
 	slices.Reverse(b)
 	return string(b)
+}
+
+var secretName = regexp.MustCompile(`(?i)(?:^|_)(?:api_?key|key|token|secret|passw(?:or)?d|passphrase|credentials?|pat)(?:$|_(?:value|[0-9]+)$)|_?(?:access|secret|private)_?key`)
+
+// SecretValues picks the values of secrets from an environment of NAME=VALUE lines, by their names.
+func SecretValues(environ []string) []string {
+	var values []string
+	for _, line := range environ {
+		name, value, ok := strings.Cut(line, "=")
+		if ok && len(value) >= wholeMin && secretName.MatchString(name) {
+			values = append(values, value)
+		}
+	}
+	return values
 }

@@ -79,7 +79,7 @@ var rules = []rule{
 }
 
 // contextPattern: the word, up to three more words of its name, an assignment or "is", a quote, and the value.
-var contextPattern = regexp.MustCompile(`(?i)([a-z0-9_.-]{0,40}(?:key|token|secret|passwords?|passwd|passphrase|pwd|credentials?))(?:[ _-]?(?:id|value|hash))?["'` + "`" + `*)\]]{0,3}\s{0,3}(?::=|=>|=|:|\bis\b|\bwas\b|\s)\s{0,3}["'` + "`" + `*(]{0,3}([^\s"'` + "`" + `<>(),;*]{12,512})`)
+var contextPattern = regexp.MustCompile(`(?i)(?:[a-z0-9_.-]{0,40}(?:key|token|secret|passwords?|passwd|passphrase|pwd|credentials?))(?:[ _-]?(?:id|value|hash))?["'` + "`" + `*)\]]{0,3}\s{0,3}(?::=|=>|=|:|\bis\b|\bwas\b|\s)\s{0,3}["'` + "`" + `*(]{0,3}([^\s"'` + "`" + `<>(),;*]{12,512})`)
 
 // notPlaceholder refuses tokens that only show the form: all the same filler, or words that say so.
 func notPlaceholder(secret, _ string, _ int) bool {

@@ -19,11 +19,25 @@ type Finding struct {
 // in base64, or glued to other words. To find a token that is split over fields, pass the fields joined by "\n".
 func FindSecrets(text string, env []string) []Finding {
 	var found []Finding
-	for _, view := range views(text) {
-		found = append(found, view.find()...)
+	whole := map[int]int{} // where tokens that stand on one line begin and end
+	for i, view := range views(text) {
+		for _, f := range view.find() {
+			if i == 0 {
+				whole[f.Start] = f.End
+			} else if end, ok := whole[f.Start]; ok && end < f.End && oneWord(text[end:f.End]) {
+				continue
+			}
+			found = append(found, f)
+		}
 	}
 	found = append(found, findEnvironment(text, env)...)
 	return merge(found)
+}
+
+// oneWord tells whether what a line break joins to a token is only the next line's first word.
+func oneWord(tail string) bool {
+	word := strings.TrimLeft(tail, " \t\r\n>+*|`-")
+	return len(word) <= 12 && len(word) < len(tail) && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 // MaskSecrets replaces every secret by "[secret]".
