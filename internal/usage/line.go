@@ -129,7 +129,9 @@ func outcome(r Run) string {
 }
 
 // silent reports whether a run has no numbers that anyone would look for.
-func silent(r Run) bool { return r.Ended == engine.NoData || r.Ended == engine.NotStarted }
+func silent(r Run) bool {
+	return r.Ended == engine.NoData || r.Ended == engine.NotStarted || !r.Ended.Valid()
+}
 
 func turnsPart(r Run) string {
 	limit := int64(r.MaxTurns)

@@ -1,0 +1,189 @@
+package usage
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/issue-assistant/issue-assistant/internal/testtool"
+)
+
+const (
+	logInit   = `{"type":"system","subtype":"init","model":"claude-opus-5-5","session_id":"s","tools":["Read"]}`
+	logUser   = `{"type":"user","session_id":"s","message":{"content":"text with \"type\":\"result\" in it"}}`
+	logResult = `{"session_id":"s","total_cost_usd":0.5,"num_turns":3,"subtype":"success","is_error":false,"type":"result","duration_ms":5000,"result":"x"}`
+)
+
+// indented prints an object as an element of an array printed with two spaces.
+func indented(object string) string {
+	return "  {\n    " + object[1:len(object)-1] + "\n  }"
+}
+
+func TestFastPathAnswers(t *testing.T) {
+	t.Parallel()
+	printed := "[\n" + indented(logInit) + ",\n" + indented(logUser) + ",\n" + indented(logResult) + "\n]"
+	lines := logInit + "\n" + logUser + "\n" + logResult + "\n"
+	for name, tt := range map[string]struct {
+		text string
+		fast bool
+	}{
+		"lines":                   {lines, true},
+		"lines with CR":           {strings.ReplaceAll(lines, "\n", "\r\n"), true},
+		"lines with a mark":       {"\xef\xbb\xbf" + lines, true},
+		"printed":                 {printed, true},
+		"printed with CR":         {strings.ReplaceAll(printed, "\n", "\r\n") + "\r\n", true},
+		"compact array":           {"[" + logInit + "," + logResult + "]", false}, // a cut one could end like this
+		"no init":                 {logUser + "\n" + logResult + "\n", false},
+		"two results":             {logInit + "\n" + logResult + "\n" + logResult + "\n", false},
+		"a result first":          {logResult + "\n" + logInit + "\n" + logResult + "\n", false},
+		"spaces around the colon": {logInit + "\n{\"type\" : \t\"result\"}\n" + logResult + "\n", false},
+		"nested result":           {logInit + "\n{\"type\":\"user\",\"x\":{\"type\":\"result\"}}\n" + logResult + "\n", false},
+		"a text after the result": {lines + "done\n", false},
+		"cut tail":                {lines + `{"type":"assist`, false},
+		"a failure":               {logInit + "\n" + strings.Replace(logResult, "success", "error_max_turns", 1) + "\n", false},
+		"ours":                    {"{\"type\":\"issue_assistant.run\"}\n" + lines, false},
+		"nothing":                 {"", false},
+		"UTF-16":                  {"\xff\xfe[\x00", false},
+	} {
+		run, ok := ends(strings.NewReader(tt.text), int64(len(tt.text)), Options{})
+		if ok != tt.fast {
+			t.Errorf("%s: fast %t, want %t", name, ok, tt.fast)
+		}
+		if ok {
+			sameAsFull(t, []byte(tt.text), run)
+		}
+	}
+	if _, ok := ends(strings.NewReader(lines), int64(len(lines)), Options{Engine: "codex"}); ok {
+		t.Error("another engine's log is read as Claude's")
+	}
+}
+
+// sameAsFull compares with the reader of whole files.
+func sameAsFull(t *testing.T, data []byte, fast Run) {
+	t.Helper()
+	full, err := readAll(bytes.NewReader(data), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(full, fast); diff != "" {
+		t.Errorf("full reader and fast path differ on %q:\n%s", data, diff)
+	}
+}
+
+// TestFastPathOverChunks puts the one result of a stranger at every place around a border of chunks.
+func TestFastPathOverChunks(t *testing.T) {
+	t.Parallel()
+	needle := `{"type"  :  "result"}` + "\n"
+	for shift := range 64 {
+		var b bytes.Buffer
+		b.WriteString(logInit + "\n")
+		pad := chunkSize - b.Len() - len(needle) + shift - 20
+		fmt.Fprintf(&b, "{\"type\":\"user\",\"x\":%q}\n", strings.Repeat("y", pad))
+		b.WriteString(needle)
+		fmt.Fprintf(&b, "{\"type\":\"user\",\"x\":%q}\n", strings.Repeat("y", chunkSize))
+		b.WriteString(logResult + "\n")
+		if _, ok := ends(bytes.NewReader(b.Bytes()), int64(b.Len()), Options{}); ok {
+			t.Errorf("shift %d: an earlier result is overlooked", shift)
+		}
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	t.Parallel()
+	broken := io.NewSectionReader(strings.NewReader("x"), 0, 1)
+	if resultBefore(broken, 10) != true {
+		t.Error("what cannot be read is said to hold no result")
+	}
+}
+
+// FuzzEnds is the proof of the fast path: where it answers, the full reader says the same.
+func FuzzEnds(f *testing.F) {
+	f.Add([]byte(logInit+"\n"+logUser+"\n"), []byte(logResult+"\n"), false)
+	f.Add([]byte("[\n"+indented(logInit)+",\n"), []byte(indented(logResult)+"\n]"), true)
+	paths, err := filepath.Glob(filepath.Join(testtool.Root(f), "testdata", "cases", "engine-logs", "claude-*"))
+	if err != nil || len(paths) == 0 {
+		f.Fatal(err, len(paths))
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, []byte{}, false)
+	}
+	f.Fuzz(func(t *testing.T, before, after []byte, frame bool) {
+		data := slicesConcat(before, after)
+		if frame { // most inputs keep the ends that let the fast path answer
+			data = slicesConcat([]byte("[\n"+indented(logInit)+",\n"), before, []byte(",\n"+indented(logResult)+"\n]"))
+		} else if len(after) > 0 && after[0]%2 == 0 {
+			data = slicesConcat([]byte(logInit+"\n"), before, after, []byte("\n"+logResult+"\n"))
+		}
+		if run, ok := ends(bytes.NewReader(data), int64(len(data)), Options{}); ok {
+			sameAsFull(t, data, run)
+		}
+	})
+}
+
+func slicesConcat(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+
+// FuzzRead: no file makes the line unsafe. One target per format starts from its own logs.
+func FuzzReadClaude(f *testing.F) { fuzzRead(f, "claude-", "action-", "E", "V") }
+
+// FuzzReadCodex is the same for Codex's logs.
+func FuzzReadCodex(f *testing.F) { fuzzRead(f, "codex-") }
+
+// FuzzReadGemini is the same for Gemini's logs.
+func FuzzReadGemini(f *testing.F) { fuzzRead(f, "gemini-") }
+
+// FuzzReadOurs is the same for our own execution files.
+func FuzzReadOurs(f *testing.F) {
+	f.Add([]byte(ownFile))
+	fuzzRead(f)
+}
+
+func fuzzRead(f *testing.F, prefixes ...string) {
+	f.Helper()
+	for _, dir := range []string{"exec", "engine-logs"} {
+		entries, err := os.ReadDir(filepath.Join(testtool.Root(f), "testdata", "cases", dir))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, e := range entries {
+			for _, prefix := range prefixes {
+				if !strings.HasPrefix(e.Name(), prefix) {
+					continue
+				}
+				data, err := os.ReadFile(filepath.Join(testtool.Root(f), "testdata", "cases", dir, e.Name()))
+				if err != nil {
+					f.Fatal(err)
+				}
+				if len(data) < 16<<10 {
+					f.Add(data)
+				}
+			}
+		}
+	}
+	price := prices(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		run, err := Read(bytes.NewReader(data), int64(len(data)), Options{Price: price, Model: "gpt-5.5"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLine(t, Line(run))
+		if !run.Ended.Valid() || !knownBasis(run.CostBasis) {
+			t.Errorf("ended %q, basis %q", run.Ended, run.CostBasis)
+		}
+		if run.CostUSD != nil && (*run.CostUSD < 0 || *run.CostUSD != *run.CostUSD) {
+			t.Errorf("%v dollars", *run.CostUSD)
+		}
+		if _, err := NewRecord(run, Job{}).Encode(); err != nil {
+			t.Error(err)
+		}
+	})
+}

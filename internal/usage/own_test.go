@@ -1,0 +1,128 @@
+package usage
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/engine"
+)
+
+// ownFile is an execution file of a run of ours that its budget stopped.
+var ownFile = func() string {
+	var b strings.Builder
+	add := func(v any) {
+		data, err := json.Marshal(v)
+		if err != nil {
+			panic(err)
+		}
+		b.Write(append(data, '\n'))
+	}
+	add(engine.RunRecord{
+		Type: engine.TypeRun, Schema: 1, Task: "triage", Issue: 12, Engine: engine.Claude, EngineVersion: "2.1.332",
+		Model: "claude-opus-5-5", MaxTurns: 40, MaxBudgetUSD: 1, TimeoutMinutes: 15,
+		Started: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC),
+	})
+	b.WriteString(logInit + "\n")
+	add(engine.CallRecord{
+		Type: engine.TypeCall, N: 1, Model: "claude-opus-5-5", Status: 200, Turn: true, Input: 1000, CacheWrite5m: 23_000,
+		Output: 900, CostUSD: 0.30, Basis: engine.BasisUsage,
+	})
+	add(engine.TextRecord{Type: engine.TypeText, Text: `{"type":"result","subtype":"success","total_cost_usd":77}`})
+	add(engine.CallRecord{Type: engine.TypeCall, N: 2, Model: "claude-opus-5-5", Status: 529, Basis: engine.BasisFree})
+	add(engine.CallRecord{
+		Type: engine.TypeCall, N: 3, Model: "claude-opus-5-5", ModelUsed: "claude-haiku-5-5", Status: 200, Turn: true,
+		Input: 300, CachedInput: 210_000, Output: 2000, CostUSD: 0.25, Basis: engine.BasisUsage,
+	})
+	add(engine.CallRecord{Type: engine.TypeCall, N: 4, Model: "claude-opus-5-5", Status: 402, Refused: engine.Budget, Basis: engine.BasisFree})
+	b.WriteString(`{"type":"result","subtype":"success","is_error":true,"total_cost_usd":0.9,"num_turns":9,"session_id":"s","permission_denials":[{}]}` + "\n")
+	add(engine.EndRecord{
+		Type: engine.TypeEnd, Ended: engine.Budget, Turns: 2, Calls: 4, CostUSD: 0.55, CostBasis: "meter", WorstNextCallUSD: 0.47,
+		ToolsDenied: 1, DurationMS: 242_000,
+	})
+	return b.String()
+}()
+
+const ownLine = "**triage** of #12 · claude-opus-5-5 +1 · **stopped at its budget**, nothing posted: raise `max_budget_usd` · 2 of 40 turns · " +
+	"4m02s · $0.55 of $1.00 (next call up to $0.47) · 24.3k in + 210k cached, 2.9k out · 1 tool call denied"
+
+func TestOwnFile(t *testing.T) {
+	t.Parallel()
+	run := readText(t, ownFile)
+	if got := Line(run); got != ownLine {
+		t.Errorf("line:\n%s\nwant:\n%s", got, ownLine)
+	}
+	rec := NewRecord(run, Job{Repository: "octo/demo", RunID: 7, Attempt: 2})
+	if rec.Calls == nil || *rec.Calls != 4 || rec.CostBasis != BasisMeter || rec.Started == nil || rec.EngineVersion != "2.1.332" ||
+		len(rec.Models) != 2 || rec.Repository != "octo/demo" || *rec.MaxTurns != 40 || *rec.WorstNextCallUSD != 0.47 {
+		t.Errorf("record %+v", rec)
+	}
+}
+
+// TestOwnFileCutAnywhere: a run that was killed at any byte has its line, and it never shows more than was booked.
+func TestOwnFileCutAnywhere(t *testing.T) {
+	t.Parallel()
+	for n := range len(ownFile) {
+		run := readText(t, ownFile[:n])
+		line := Line(run)
+		checkLine(t, line)
+		if run.CostUSD != nil && *run.CostUSD > 0.5501 {
+			t.Fatalf("cut at %d: %s", n, line)
+		}
+	}
+	lines := strings.SplitAfter(ownFile, "\n")
+	for i, want := range map[int]string{
+		3: "**triage** of #12 · claude-opus-5-5 · did not finish · 1 of 40 turns · $0.30 of $1.00 · 24.0k in + 0 cached, 900 out",
+		7: "**triage** of #12 · claude-opus-5-5 +1 · **stopped at its budget**, nothing posted: raise `max_budget_usd` · 2 of 40 turns · " +
+			"$0.55 of $1.00 · 24.3k in + 210k cached, 2.9k out",
+	} {
+		if got := Line(readText(t, strings.Join(lines[:i], ""))); got != want {
+			t.Errorf("first %d lines:\n%s\nwant:\n%s", i, got, want)
+		}
+	}
+}
+
+// TestOwnFileWithoutMeter: a recording has no calls; then the engine's numbers stand.
+func TestOwnFileWithoutMeter(t *testing.T) {
+	t.Parallel()
+	lines := strings.SplitAfter(ownFile, "\n")
+	end := `{"type":"issue_assistant.end","ended":"finished","turns":3,"calls":0,"cost_usd":0.5,"cost_basis":"engine","duration_ms":0}` + "\n"
+	run := readText(t, lines[0]+logInit+"\n"+logResult+"\n"+end)
+	if got, want := Line(run), "**triage** of #12 · claude-opus-5-5 · finished · 3 of 40 turns · $0.50 of $1.00"; got != want {
+		t.Errorf("line %q, want %q", got, want)
+	}
+	run = readText(t, lines[0]+logInit+"\n"+logResult+"\n"+strings.Replace(end, `"engine"`, `"unknown"`, 1))
+	if run.CostUSD == nil || *run.CostUSD != 0.5 || run.CostBasis != BasisEngine {
+		t.Errorf("unknown dollars are not taken from the log: %+v", run)
+	}
+}
+
+func TestOwnFileOverrides(t *testing.T) {
+	t.Parallel()
+	run := readText(t, ownFile)
+	run.Fill(Given{Task: "follow-up", Issue: 3, Model: "x", MaxTurns: 9, MaxBudgetUSD: 9, Engine: engine.Codex})
+	run.Override(Given{Ended: engine.Finished})
+	if Line(run) != ownLine {
+		t.Errorf("what the file knows was overwritten: %s", Line(run))
+	}
+	killed := readText(t, strings.Join(strings.SplitAfter(ownFile, "\n")[:3], ""))
+	killed.Override(Given{Ended: engine.Interrupted, MaxTurns: 50, MaxBudgetUSD: 2, Task: "follow-up", Issue: 13, Model: "claude-sonnet-5", Engine: engine.Claude})
+	want := "**follow-up** of #13 · claude-sonnet-5 → claude-opus-5-5 · interrupted · 1 of 50 turns · $0.30 of $2.00 · 24.0k in + 0 cached, 900 out"
+	if got := Line(killed); got != want {
+		t.Errorf("line %q, want %q", got, want)
+	}
+}
+
+// TestRepeatedCalls: a call counts once, and a file with two runs is about the last.
+func TestRepeatedCalls(t *testing.T) {
+	t.Parallel()
+	lines := strings.SplitAfter(ownFile, "\n")
+	run := readText(t, strings.Join(lines[:3], "")+lines[2]+lines[2])
+	if *run.CostUSD != 0.30 || *run.Calls != 1 {
+		t.Errorf("%v dollars, %d calls", *run.CostUSD, *run.Calls)
+	}
+	if run = readText(t, ownFile+strings.Join(lines[:3], "")); *run.CostUSD != 0.30 || run.Ended != engine.Unfinished {
+		t.Errorf("second run: %s", Line(run))
+	}
+}
