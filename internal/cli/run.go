@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	assets "github.com/issue-assistant/issue-assistant"
 	"github.com/issue-assistant/issue-assistant/internal/config"
 	"github.com/issue-assistant/issue-assistant/internal/diag"
 	"github.com/issue-assistant/issue-assistant/internal/engine"
@@ -229,7 +228,7 @@ func (a *app) runOptions(f runFlags, l task.Limits, issue int, driver engine.Dri
 	if o.Schema, err = os.ReadFile(filepath.Join(o.Material, "schema.json")); err != nil {
 		return o, fmt.Errorf("read the schema of the answer: %w; `context` writes it", err)
 	}
-	if o.RulesFile, err = a.rules(o.RulesFile, temp); err != nil {
+	if o.RulesFile, err = a.rulesFor(o.RulesFile, temp); err != nil {
 		return o, err
 	}
 	o.StartMeter, err = a.meter()
@@ -270,24 +269,20 @@ func (a *app) isolation() run.Isolation {
 	}
 }
 
-// rules is the file of the rules: the one that was named, the repository's own, or the built-in ones.
-func (a *app) rules(named, temp string) (string, error) {
+// rulesFor is the file of the rules: the one that was named, the repository's own, or the built-in ones.
+func (a *app) rulesFor(named, temp string) (string, error) {
 	if named != "" {
 		return named, nil
 	}
-	own := a.path(filepath.Join(".issue-assistant", "rules.md"))
-	if _, err := os.Stat(own); !errors.Is(err, fs.ErrNotExist) {
-		return own, err
+	text, file, err := a.rules()
+	if err != nil || file != "" {
+		return file, err
 	}
-	data, err := fs.ReadFile(assets.FS, ".issue-assistant/rules.md")
-	if err != nil {
-		return "", fmt.Errorf("read the built-in rules: %w", err)
-	}
-	path := filepath.Join(temp, "issue-assistant-rules.md")
-	if err := os.WriteFile(path, data, 0o644); err != nil {
+	file = filepath.Join(temp, "issue-assistant-rules.md")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		return "", fmt.Errorf("write the built-in rules: %w", err)
 	}
-	return path, nil
+	return file, nil
 }
 
 // reportRun writes the outputs and says how the run ended.

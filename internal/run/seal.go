@@ -150,7 +150,7 @@ func Unseal(fd string) (Secrets, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxSeal+1))
 	if err := errors.Join(err, f.Close()); err != nil {
-		return Secrets{}, fmt.Errorf("take the key over: %w", err)
+		return Secrets{}, fmt.Errorf("%s names no open file (it is not for people): %w", SealVar, err)
 	}
 	var s Secrets
 	if err := json.Unmarshal(data, &s); err != nil {
