@@ -23,6 +23,7 @@ var checkers = []checker{
 	checkSettings,
 	checkLabels,
 	checkRules,
+	checkInstalled,
 }
 
 func newCheckCmd(a *app) *cobra.Command {
@@ -145,6 +146,8 @@ func unreadable(path string, err error) []diag.Diagnostic {
 	if err == nil {
 		return nil
 	}
-	return []diag.Diagnostic{{Path: path, Severity: diag.Error, Code: "unreadable",
-		Message: fmt.Sprintf("the file cannot be read: %q", err.Error()), Hint: "make it a plain file that this user may read"}}
+	return []diag.Diagnostic{{
+		Path: path, Severity: diag.Error, Code: "unreadable",
+		Message: fmt.Sprintf("the file cannot be read: %q", err.Error()), Hint: "make it a plain file that this user may read",
+	}}
 }

@@ -45,8 +45,10 @@ const (
 )
 
 // LifecycleLabels lists them in the order of the documentation.
-var LifecycleLabels = []string{LabelNeedsTriage, LabelNeedsInfo, LabelStale, LabelPossible, LabelDuplicate,
-	LabelInvalid, LabelFixed, LabelOff}
+var LifecycleLabels = []string{
+	LabelNeedsTriage, LabelNeedsInfo, LabelStale, LabelPossible, LabelDuplicate,
+	LabelInvalid, LabelFixed, LabelOff,
+}
 
 // FoldLabel is the form in which two names are the same label: GitHub compares without regard to case.
 func FoldLabel(name string) string { return strings.ToLower(strings.ToUpper(name)) }

@@ -79,8 +79,10 @@ previous = ["cli", "Commands"]
 	}
 	want := LabelFile{Labels: []Label{
 		{Name: "bug", Color: "d73a4a", Description: "Broken", Group: GroupType, Ask: true},
-		{Name: "area: cli, commands", Color: "ededed", Description: "ä", Group: GroupArea, FormOptions: []string{"Command line", "CLI"},
-			Previous: []string{"cli", "Commands"}},
+		{
+			Name: "area: cli, commands", Color: "ededed", Description: "ä", Group: GroupArea, FormOptions: []string{"Command line", "CLI"},
+			Previous: []string{"cli", "Commands"},
+		},
 	}}
 	if diff := cmp.Diff(want, f); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -99,7 +101,7 @@ previous = ["cli", "Commands"]
 var badLabels = []string{
 	"", "label = 1", "label = ['bug']", "[label]\nname = 'bug'", "labels = []\n" + oneLabel, "[[label]\n", "x = 1",
 	"[[label]]\nname = 'bug'",
-	oneLabel + "ask = 'no'\nform_options = 'x'\nprevious = [1]\nColour = 'x'\ncolour = 'x'",
+	oneLabel + "ask = 'no'\nform_options = 'x'\nprevious = [1]\nColor = 'x'\ncolors = 'x'",
 	strings.Replace(oneLabel, "D73A4A", "#D73A4A", 1),
 	strings.Replace(oneLabel, "'type'", "'kind'", 1),
 	strings.Replace(oneLabel, "Broken", "", 1),
@@ -189,9 +191,21 @@ func TestDenyLabel(t *testing.T) {
 		pattern, name string
 		want          bool
 	}{
-		{"~*", "~approved", true}, {"~*", "a~", false}, {"*-approved", "qa-Approved", true}, {"*-approved", "approved", false},
-		{"*-approved", "-approved", true}, {"*", "", true}, {"a*b*c", "aXbXbc", true}, {"a*b*c", "abX", false}, {"bug", "BUG", true},
-		{"bug", "bugs", false}, {"a**", "a", true}, {"ä*", "Ärger", true}, {"a.c", "abc", false}, {"[a]", "a", false}, {"?", "a", false},
+		{"~*", "~approved", true},
+		{"~*", "a~", false},
+		{"*-approved", "qa-Approved", true},
+		{"*-approved", "approved", false},
+		{"*-approved", "-approved", true},
+		{"*", "", true},
+		{"a*b*c", "aXbXbc", true},
+		{"a*b*c", "abX", false},
+		{"bug", "BUG", true},
+		{"bug", "bugs", false},
+		{"a**", "a", true},
+		{"ä*", "Ärger", true},
+		{"a.c", "abc", false},
+		{"[a]", "a", false},
+		{"?", "a", false},
 		{strings.Repeat("a*", 25) + "b", strings.Repeat("a", 50), false},
 	} {
 		if got := DenyLabel([]string{"other", tt.pattern}, tt.name); got != tt.want {

@@ -29,9 +29,11 @@ func LoadLabels(root fs.FS) (LabelFile, []diag.Diagnostic, error) {
 	data, err := readFile(root, LabelsPath, MaxBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return LabelFile{}, []diag.Diagnostic{{Path: LabelsPath, Severity: diag.Error, Code: "labels-missing",
+		return LabelFile{}, []diag.Diagnostic{{
+			Path: LabelsPath, Severity: diag.Error, Code: "labels-missing",
 			Message: "the file is missing: the AI does not know which labels there are",
-			Hint:    "run issue-assistant install, which writes a first one"}}, nil
+			Hint:    "run issue-assistant install, which writes a first one",
+		}}, nil
 	case err != nil:
 		return LabelFile{}, nil, err
 	}
@@ -43,12 +45,16 @@ func LoadLabels(root fs.FS) (LabelFile, []diag.Diagnostic, error) {
 // and not larger than limit bytes.
 func CheckText(path string, data []byte, limit int) []diag.Diagnostic {
 	if len(data) > limit {
-		return []diag.Diagnostic{{Path: path, Severity: diag.Error, Code: "text-too-large",
-			Message: fmt.Sprintf("the file has more than %d bytes", limit), Hint: "shorten it"}}
+		return []diag.Diagnostic{{
+			Path: path, Severity: diag.Error, Code: "text-too-large",
+			Message: fmt.Sprintf("the file has more than %d bytes", limit), Hint: "shorten it",
+		}}
 	}
 	if err := tomldoc.CheckUTF8(data); err != nil {
-		return []diag.Diagnostic{{Path: path, Line: err.Line, Col: err.Col, Severity: diag.Error, Code: "text-encoding",
-			Message: err.Message, Hint: encodingHint}}
+		return []diag.Diagnostic{{
+			Path: path, Line: err.Line, Col: err.Col, Severity: diag.Error, Code: "text-encoding",
+			Message: err.Message, Hint: encodingHint,
+		}}
 	}
 	return nil
 }

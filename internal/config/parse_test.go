@@ -133,14 +133,18 @@ runs_on = "my-runner_1.2"
 		t.Fatalf("findings: %v", ds)
 	}
 	want := Config{
-		Engine: Engine{Name: engine.Codex, Model: "gpt-5.6-sol", LightModel: "openrouter/x:free", Effort: "xhigh", MaxTurns: 200,
-			MaxBudgetUSD: 100, TimeoutMinutes: 60},
+		Engine: Engine{
+			Name: engine.Codex, Model: "gpt-5.6-sol", LightModel: "openrouter/x:free", Effort: "xhigh", MaxTurns: 200,
+			MaxBudgetUSD: 100, TimeoutMinutes: 60,
+		},
 		Limits: Limits{RunsPerDay: 10_000},
 		Post:   Post{Mode: PostSummary},
 		Labels: Labels{Deny: []string{"a,b", `ä "b"`}},
 		Links:  Links{Hosts: []string{"docs.example.org", "localhost"}},
-		Lifecycle: Lifecycle{RemindDays: 16, CloseDays: 31, DuplicateDays: 1, CloseDuplicates: true,
-			ExemptLabels: []string{}},
+		Lifecycle: Lifecycle{
+			RemindDays: 16, CloseDays: 31, DuplicateDays: 1, CloseDuplicates: true,
+			ExemptLabels: []string{},
+		},
 		Sessions:  Sessions{Mode: SessionsShadow},
 		Workflows: Workflows{RunsOn: "my-runner_1.2"},
 		Prices:    map[string]Price{"a/b:c@d[1]": {Input: 0.001, Output: 1000, CachedInput: 0.001}},
@@ -193,7 +197,7 @@ var badFiles = []string{
 	"[workflows]\nruns_on = '${{ github.event.issue.title }}'",
 	"[workflows]\nruns_on = \"x\\n    steps: []\"",
 	"[chunk]",
-	"[chunk]\nwork = '../agent.yml'\nwrok = 1",
+	"[chunk]\nwork = '../agent.yml'\nwark = 1",
 	"[chunk]\nwork = './.github/workflows/../../x.yml'",
 	"[prices.x]\ninput = 0",
 	"[prices.\"a b\"]\ninput = 1\noutput = 1",
@@ -380,8 +384,10 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("finding %+v", d)
 			}
 		}
-		checks := []error{CheckEngine(string(c.Engine.Name)), CheckModel(c.Engine.Model), CheckEffort(c.Engine.Effort),
-			CheckTurns(c.Engine.MaxTurns), CheckBudget(c.Engine.MaxBudgetUSD), CheckMinutes(c.Engine.TimeoutMinutes)}
+		checks := []error{
+			CheckEngine(string(c.Engine.Name)), CheckModel(c.Engine.Model), CheckEffort(c.Engine.Effort),
+			CheckTurns(c.Engine.MaxTurns), CheckBudget(c.Engine.MaxBudgetUSD), CheckMinutes(c.Engine.TimeoutMinutes),
+		}
 		if c.Engine.LightModel != "" {
 			checks = append(checks, CheckModel(c.Engine.LightModel))
 		}

@@ -19,8 +19,10 @@ const wordSpam = "spam"
 // LabelRules describes the keys of one [[label]].
 func LabelRules() []Rule {
 	name := Rule{Kind: KindText, Words: labelWords, Pattern: linePattern, MaxLen: 50}
-	option := Rule{Kind: KindTexts, Words: "an answer of the form on one line, at most 200 characters", Pattern: linePattern,
-		MaxLen: 200, MaxItems: 100}
+	option := Rule{
+		Kind: KindTexts, Words: "an answer of the form on one line, at most 200 characters", Pattern: linePattern,
+		MaxLen: 200, MaxItems: 100,
+	}
 	rule := func(r Rule, key, doc, example string) Rule {
 		r.Key, r.Doc, r.Example = key, doc, example
 		return r
@@ -71,8 +73,13 @@ func ParseLabels(path string, data []byte) (LabelFile, []diag.Diagnostic) {
 	for i, tree := range trees {
 		l := Label{Ask: true}
 		r.table(p.Index(i), "label", tree, []field{
-			{rules[0], &l.Name}, {rules[1], &l.Color}, {rules[2], &l.Description}, {rules[3], &l.Group},
-			{rules[4], &l.FormOptions}, {rules[5], &l.Ask}, {rules[6], &l.Previous},
+			{rules[0], &l.Name},
+			{rules[1], &l.Color},
+			{rules[2], &l.Description},
+			{rules[3], &l.Group},
+			{rules[4], &l.FormOptions},
+			{rules[5], &l.Ask},
+			{rules[6], &l.Previous},
 		}, nil)
 		l.Color = strings.ToLower(l.Color)
 		f.Labels = append(f.Labels, l)
@@ -164,13 +171,17 @@ func CheckLifecycleLabels(path string, f LabelFile, c Config) []diag.Diagnostic 
 		l, ok := f.Find(name)
 		switch {
 		case !ok:
-			ds = append(ds, diag.Diagnostic{Path: path, Severity: diag.Error, Code: "labels-lifecycle",
+			ds = append(ds, diag.Diagnostic{
+				Path: path, Severity: diag.Error, Code: "labels-lifecycle",
 				Message: fmt.Sprintf("the label %q is missing: the assistant sets it itself", name),
-				Hint:    fmt.Sprintf("add [[label]] with name = %q and group = %q", name, GroupLifecycle)})
+				Hint:    fmt.Sprintf("add [[label]] with name = %q and group = %q", name, GroupLifecycle),
+			})
 		case l.Group != GroupLifecycle:
-			ds = append(ds, diag.Diagnostic{Path: path, Severity: diag.Error, Code: "labels-lifecycle",
+			ds = append(ds, diag.Diagnostic{
+				Path: path, Severity: diag.Error, Code: "labels-lifecycle",
 				Message: fmt.Sprintf("the label %q is in the group %s, but the assistant sets it itself", name, l.Group),
-				Hint:    fmt.Sprintf("write group = %q", GroupLifecycle)})
+				Hint:    fmt.Sprintf("write group = %q", GroupLifecycle),
+			})
 		}
 	}
 	return ds

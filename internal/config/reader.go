@@ -35,8 +35,10 @@ type reader struct {
 }
 
 func (r *reader) say(severity diag.Severity, pos tomldoc.Pos, code, message, hint string) {
-	r.ds = append(r.ds, diag.Diagnostic{Path: r.path, Line: pos.Line, Col: pos.Col, Severity: severity,
-		Code: r.prefix + "-" + code, Message: message, Hint: hint})
+	r.ds = append(r.ds, diag.Diagnostic{
+		Path: r.path, Line: pos.Line, Col: pos.Col, Severity: severity,
+		Code: r.prefix + "-" + code, Message: message, Hint: hint,
+	})
 }
 
 func (r *reader) fail(pos tomldoc.Pos, code, message, hint string) {
@@ -56,8 +58,10 @@ func (r *reader) findings() []diag.Diagnostic {
 	if diag.HasErrors(r.ds[maxFindings:]) {
 		severity = diag.Error
 	}
-	return append(ds, diag.Diagnostic{Path: r.path, Line: last.Line, Col: last.Col, Severity: severity,
-		Code: r.prefix + "-more", Message: fmt.Sprintf("%d more findings are not shown", more), Hint: "mend those above first"})
+	return append(ds, diag.Diagnostic{
+		Path: r.path, Line: last.Line, Col: last.Col, Severity: severity,
+		Code: r.prefix + "-more", Message: fmt.Sprintf("%d more findings are not shown", more), Hint: "mend those above first",
+	})
 }
 
 // open reads the file's syntax. It returns false when there is nothing to go on with.

@@ -120,8 +120,10 @@ const (
 
 func (r Rule) fault(code, value string) fault {
 	if code == codeElement {
-		return fault{-1, codeValue, fmt.Sprintf("%s is not %s", value, r.textWords()),
-			"write each as " + r.textWords() + ", such as " + r.Sample()}
+		return fault{
+			-1, codeValue, fmt.Sprintf("%s is not %s", value, r.textWords()),
+			"write each as " + r.textWords() + ", such as " + r.Sample(),
+		}
 	}
 	return fault{-1, code, fmt.Sprintf("%s is not %s", value, r.Want()), "write " + r.Want() + ", such as " + r.Sample()}
 }

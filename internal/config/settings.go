@@ -81,24 +81,43 @@ func engineSettings() []setting {
 	light.Key, light.Doc = "light_model", "the model of the yes-or-no replies; empty: `model`"
 	light.Empty, light.Example = true, `"claude-haiku-4-5"`
 	return []setting{
-		{"engine", Rule{Key: "name", Kind: KindText, Doc: "the engine", Enum: engineNames()},
-			func(c *Config) any { return &c.Engine.Name }},
+		{
+			"engine",
+			Rule{Key: "name", Kind: KindText, Doc: "the engine", Enum: engineNames()},
+			func(c *Config) any { return &c.Engine.Name },
+		},
 		{"engine", model, func(c *Config) any { return &c.Engine.Model }},
 		{"engine", light, func(c *Config) any { return &c.Engine.LightModel }},
-		{"engine", Rule{Key: "effort", Kind: KindText, Doc: "how long the model thinks; empty: the engine's default",
-			Enum: Efforts, Empty: true, Example: `"medium"`}, func(c *Config) any { return &c.Engine.Effort }},
-		{"engine", Rule{Key: "max_turns", Kind: KindWhole, Doc: "answers of the model in an analysis; a follow-up gets half, a reply a tenth (at least 4)",
-			Min: MinTurns, Max: MaxTurns}, func(c *Config) any { return &c.Engine.MaxTurns }},
-		{"engine", Rule{Key: "max_budget_usd", Kind: KindNumber, Doc: "dollars that one run may cost", Max: MaxBudgetUSD, Above: true},
-			func(c *Config) any { return &c.Engine.MaxBudgetUSD }},
-		{"engine", Rule{Key: "timeout_minutes", Kind: KindWhole, Doc: "minutes that one run may take", Min: MinMinutes, Max: MaxMinutes},
-			func(c *Config) any { return &c.Engine.TimeoutMinutes }},
-		{"limits", Rule{Key: "runs_per_person_per_day", Kind: KindWhole, Doc: "runs that one person without write access may start on a day (UTC)",
-			Max: 1000}, func(c *Config) any { return &c.Limits.RunsPerPersonPerDay }},
-		{"limits", Rule{Key: "runs_per_day", Kind: KindWhole, Doc: "runs that all people without write access together may start on a day (UTC)",
-			Max: 10_000}, func(c *Config) any { return &c.Limits.RunsPerDay }},
-		{"limits", Rule{Key: "monthly_usd", Kind: KindNumber, Doc: "dollars that all runs of a calendar month (UTC) may cost; 0: no cap",
-			Max: 100_000}, func(c *Config) any { return &c.Limits.MonthlyUSD }},
+		{"engine", Rule{
+			Key: "effort", Kind: KindText, Doc: "how long the model thinks; empty: the engine's default",
+			Enum: Efforts, Empty: true, Example: `"medium"`,
+		}, func(c *Config) any { return &c.Engine.Effort }},
+		{"engine", Rule{
+			Key: "max_turns", Kind: KindWhole, Doc: "answers of the model in an analysis; a follow-up gets half, a reply a tenth (at least 4)",
+			Min: MinTurns, Max: MaxTurns,
+		}, func(c *Config) any { return &c.Engine.MaxTurns }},
+		{
+			"engine",
+			Rule{Key: "max_budget_usd", Kind: KindNumber, Doc: "dollars that one run may cost", Max: MaxBudgetUSD, Above: true},
+			func(c *Config) any { return &c.Engine.MaxBudgetUSD },
+		},
+		{
+			"engine",
+			Rule{Key: "timeout_minutes", Kind: KindWhole, Doc: "minutes that one run may take", Min: MinMinutes, Max: MaxMinutes},
+			func(c *Config) any { return &c.Engine.TimeoutMinutes },
+		},
+		{"limits", Rule{
+			Key: "runs_per_person_per_day", Kind: KindWhole, Doc: "runs that one person without write access may start on a day (UTC)",
+			Max: 1000,
+		}, func(c *Config) any { return &c.Limits.RunsPerPersonPerDay }},
+		{"limits", Rule{
+			Key: "runs_per_day", Kind: KindWhole, Doc: "runs that all people without write access together may start on a day (UTC)",
+			Max: 10_000,
+		}, func(c *Config) any { return &c.Limits.RunsPerDay }},
+		{"limits", Rule{
+			Key: "monthly_usd", Kind: KindNumber, Doc: "dollars that all runs of a calendar month (UTC) may cost; 0: no cap",
+			Max: 100_000,
+		}, func(c *Config) any { return &c.Limits.MonthlyUSD }},
 	}
 }
 
@@ -111,15 +130,24 @@ func otherSettings() []setting {
 		return setting{"lifecycle", Rule{Key: key, Kind: KindWhole, Doc: doc, Min: low, Max: high}, field}
 	}
 	return []setting{
-		{"post", Rule{Key: "mode", Kind: KindText, Doc: "`comment`, or `summary`: nothing is posted, the job summary shows it",
-			Enum: []string{PostComment, PostSummary}}, func(c *Config) any { return &c.Post.Mode }},
+		{"post", Rule{
+			Key: "mode", Kind: KindText, Doc: "`comment`, or `summary`: nothing is posted, the job summary shows it",
+			Enum: []string{PostComment, PostSummary},
+		}, func(c *Config) any { return &c.Post.Mode }},
 		{"labels", labels, func(c *Config) any { return &c.Labels.Deny }},
-		{"links", Rule{Key: "hosts", Kind: KindTexts, Doc: "hosts that links may point to, besides this repository",
+		{"links", Rule{
+			Key: "hosts", Kind: KindTexts, Doc: "hosts that links may point to, besides this repository",
 			Words: "a host's name without scheme, port or path", Pattern: hostPattern, MaxLen: 253, MaxItems: 100,
-			Example: `["docs.example.org"]`}, func(c *Config) any { return &c.Links.Hosts }},
-		{"forms", Rule{Key: "area_field", Kind: KindText, Doc: "the issue form's field that chooses an area label; empty: none",
-			Words: "a field's name on one line, at most 100 characters", Pattern: linePattern, MaxLen: 100, Empty: true},
-			func(c *Config) any { return &c.Forms.AreaField }},
+			Example: `["docs.example.org"]`,
+		}, func(c *Config) any { return &c.Links.Hosts }},
+		{
+			"forms",
+			Rule{
+				Key: "area_field", Kind: KindText, Doc: "the issue form's field that chooses an area label; empty: none",
+				Words: "a field's name on one line, at most 100 characters", Pattern: linePattern, MaxLen: 100, Empty: true,
+			},
+			func(c *Config) any { return &c.Forms.AreaField },
+		},
 		days("remind_days", "days without an answer until the reporter is reminded", 1, 365,
 			func(c *Config) any { return &c.Lifecycle.RemindDays }),
 		days("close_days", "days without an answer until the issue is closed; more than `remind_days`", 2, 730,
@@ -128,23 +156,38 @@ func otherSettings() []setting {
 			func(c *Config) any { return &c.Lifecycle.DuplicateDays }),
 		days("reopen_days", "days after a release in which the reporter can say that a problem persists; 0: never", 0, 365,
 			func(c *Config) any { return &c.Lifecycle.ReopenDays }),
-		{"lifecycle", Rule{Key: "close_with_release", Kind: KindSwitch, Doc: "fixed issues stay open until the release that holds the fix"},
-			func(c *Config) any { return &c.Lifecycle.CloseWithRelease }},
-		{"lifecycle", Rule{Key: "close_duplicates", Kind: KindSwitch, Doc: "sure duplicates are closed when nobody objects"},
-			func(c *Config) any { return &c.Lifecycle.CloseDuplicates }},
+		{
+			"lifecycle",
+			Rule{Key: "close_with_release", Kind: KindSwitch, Doc: "fixed issues stay open until the release that holds the fix"},
+			func(c *Config) any { return &c.Lifecycle.CloseWithRelease },
+		},
+		{
+			"lifecycle",
+			Rule{Key: "close_duplicates", Kind: KindSwitch, Doc: "sure duplicates are closed when nobody objects"},
+			func(c *Config) any { return &c.Lifecycle.CloseDuplicates },
+		},
 		{"lifecycle", exempt, func(c *Config) any { return &c.Lifecycle.ExemptLabels }},
-		{"sessions", Rule{Key: "mode", Kind: KindText, Doc: "`off`, or `shadow`: the summary says what a saved conversation would have cost",
-			Enum: []string{SessionsOff, SessionsShadow}}, func(c *Config) any { return &c.Sessions.Mode }},
-		{"workflows", Rule{Key: "runs_on", Kind: KindText, Doc: "the runner of the jobs", Words: "one runner's label",
-			Pattern: runnerPattern}, func(c *Config) any { return &c.Workflows.RunsOn }},
-		{"chunk", Rule{Key: "work", Kind: KindText, Doc: "the workflow that the poll gate starts", Required: true,
-			Words: "the path of a workflow of this repository", Pattern: workPattern, Example: `"./.github/workflows/agent.yml"`},
+		{"sessions", Rule{
+			Key: "mode", Kind: KindText, Doc: "`off`, or `shadow`: the summary says what a saved conversation would have cost",
+			Enum: []string{SessionsOff, SessionsShadow},
+		}, func(c *Config) any { return &c.Sessions.Mode }},
+		{"workflows", Rule{
+			Key: "runs_on", Kind: KindText, Doc: "the runner of the jobs", Words: "one runner's label",
+			Pattern: runnerPattern,
+		}, func(c *Config) any { return &c.Workflows.RunsOn }},
+		{
+			"chunk",
+			Rule{
+				Key: "work", Kind: KindText, Doc: "the workflow that the poll gate starts", Required: true,
+				Words: "the path of a workflow of this repository", Pattern: workPattern, Example: `"./.github/workflows/agent.yml"`,
+			},
 			func(c *Config) any {
 				if c.Chunk == nil {
 					c.Chunk = &Chunk{}
 				}
 				return &c.Chunk.Work
-			}},
+			},
+		},
 	}
 }
 

@@ -10,15 +10,19 @@ import (
 
 func TestCheckModel(t *testing.T) {
 	t.Parallel()
-	for _, good := range []string{"claude-opus-5-5", "a", "0", "openrouter/x:free", "us.anthropic.claude@20260101", "claude-opus-5-5[1m]",
-		strings.Repeat("m", 200), "Opus", "haiku-4-5", "a-", "a_b.c"} {
+	for _, good := range []string{
+		"claude-opus-5-5", "a", "0", "openrouter/x:free", "us.anthropic.claude@20260101", "claude-opus-5-5[1m]",
+		strings.Repeat("m", 200), "Opus", "haiku-4-5", "a-", "a_b.c",
+	} {
 		if err := CheckModel(good); err != nil {
 			t.Errorf("%q: %v", good, err)
 		}
 	}
-	for _, bad := range []string{"", " ", "a b", "$(id)", "`id`", "-x", "--model", "a\nb", "a\n", "\na", "a\x00", "https://evil.example/x", "a//b", "/etc/passwd",
+	for _, bad := range []string{
+		"", " ", "a b", "$(id)", "`id`", "-x", "--model", "a\nb", "a\n", "\na", "a\x00", "https://evil.example/x", "a//b", "/etc/passwd",
 		"../x", ".x", "a;b", "a|b", "a&b", "a'b", `a"b`, "a\\b", "a*b", "a?b", "a=b", "a,b", "ä", "a\u200b", "ａ", "\uFEFFa", strings.Repeat("m", 201),
-		"opus", "sonnet", "haiku", "default", "best", "opusplan"} {
+		"opus", "sonnet", "haiku", "default", "best", "opusplan",
+	} {
 		err := CheckModel(bad)
 		if err == nil {
 			t.Errorf("%.80q is accepted", bad)
@@ -87,8 +91,10 @@ func TestRanges(t *testing.T) {
 }
 
 // notNumbers are texts that some parsers take for numbers.
-var notNumbers = []string{"", " ", "x", "+1", "-1", "1e1", "0x10", "1_0", "1 ", " 1", "1\n", "NaN", "Inf", "infinity", "1,5", "１", "1.", ".5", "--", "$(id)",
-	"9999999999", "1.5.5", "1;id"}
+var notNumbers = []string{
+	"", " ", "x", "+1", "-1", "1e1", "0x10", "1_0", "1 ", " 1", "1\n", "NaN", "Inf", "infinity", "1,5", "１", "1.", ".5", "--", "$(id)",
+	"9999999999", "1.5.5", "1;id",
+}
 
 func TestParseNumbers(t *testing.T) {
 	t.Parallel()
@@ -127,7 +133,7 @@ func TestNearest(t *testing.T) {
 	for name, want := range map[string]string{
 		"maxTurns": "max_turns", "max-turns": "max_turns", "MAX_TURNS": "max_turns", "maxturns": "max_turns", "max_turn": "max_turns",
 		"MaxBudgetUsd": "max_budget_usd", "budget": "max_budget_usd", "timeout": "timeout_minutes", "modell": "model", "lightmodel": "light_model",
-		"": "", "x": "", "colour": "", "zzzzzzzzzz": "", strings.Repeat("max_turns", 100): "", "日本": "",
+		"": "", "x": "", "shade": "", "zzzzzzzzzz": "", strings.Repeat("max_turns", 100): "", "日本": "",
 	} {
 		if got := nearest(name, known); got != want {
 			t.Errorf("nearest(%.40q) = %q, want %q", name, got, want)

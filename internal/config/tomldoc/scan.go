@@ -303,12 +303,11 @@ func unescape(s string) string {
 			b.WriteByte(s[i])
 			continue
 		}
-		code, err := strconv.ParseUint(s[i+1:i+1+n], 16, 32)
-		if err != nil || !utf8.ValidRune(rune(code)) {
-			b.WriteRune(utf8.RuneError)
-		} else {
-			b.WriteRune(rune(code))
+		code, err := strconv.ParseInt(s[i+1:i+1+n], 16, 32)
+		if err != nil {
+			code = utf8.RuneError
 		}
+		b.WriteRune(rune(code)) // WriteRune itself replaces what is no character
 		i += n
 	}
 	return b.String()

@@ -50,7 +50,9 @@ type Error struct {
 	Key     string // the dotted key where reading stopped; may be empty
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Col, e.Message) }
+func (e *Error) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Col, e.Message)
+}
 
 // Kind sorts errors by what a reader must do.
 type Kind string
@@ -75,22 +77,28 @@ const maxDepth = 64
 // Parse reads a file of at most limit bytes. It never returns a Doc and an error together.
 func Parse(data []byte, limit int) (Doc, *Error) {
 	if len(data) > limit {
-		return Doc{}, &Error{Pos: Pos{1, 1}, Kind: KindTooLarge,
-			Message: fmt.Sprintf("the file has %d bytes, more than the %d that are read", len(data), limit)}
+		return Doc{}, &Error{
+			Pos: Pos{1, 1}, Kind: KindTooLarge,
+			Message: fmt.Sprintf("the file has %d bytes, more than the %d that are read", len(data), limit),
+		}
 	}
 	if err := CheckUTF8(data); err != nil {
 		return Doc{}, err
 	}
 	text := strings.TrimPrefix(string(data), bom)
 	if i := strings.IndexFunc(text, isControl); i >= 0 {
-		return Doc{}, &Error{Pos: place(text, i), Kind: KindSyntax,
-			Message: fmt.Sprintf("the file holds the control character 0x%02x", text[i])}
+		return Doc{}, &Error{
+			Pos: place(text, i), Kind: KindSyntax,
+			Message: fmt.Sprintf("the file holds the control character 0x%02x", text[i]),
+		}
 	}
 	s := scanner{text: text, entries: map[Path]entry{}, arrays: map[Path]int{}}
 	s.document()
 	if s.tooDeep >= 0 {
-		return Doc{}, &Error{Pos: place(text, s.tooDeep), Kind: KindSyntax,
-			Message: fmt.Sprintf("arrays or tables are nested deeper than %d levels", maxDepth)}
+		return Doc{}, &Error{
+			Pos: place(text, s.tooDeep), Kind: KindSyntax,
+			Message: fmt.Sprintf("arrays or tables are nested deeper than %d levels", maxDepth),
+		}
 	}
 	tree := map[string]any{}
 	if _, err := toml.Decode(text, &tree); err != nil {
@@ -107,8 +115,10 @@ func CheckUTF8(data []byte) *Error {
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
 		if r == utf8.RuneError && size == 1 {
-			return &Error{Pos: place(string(data), i), Kind: KindEncoding,
-				Message: fmt.Sprintf("the byte 0x%02x is not UTF-8", data[i])}
+			return &Error{
+				Pos: place(string(data), i), Kind: KindEncoding,
+				Message: fmt.Sprintf("the byte 0x%02x is not UTF-8", data[i]),
+			}
 		}
 		if r == 0 {
 			return &Error{Pos: place(string(data), i), Kind: KindEncoding, Message: "the file holds a NUL byte"}

@@ -113,9 +113,11 @@ func TestConfigSchemaEqualsDecoder(t *testing.T) {
 
 func TestLabelsSchemaEqualsDecoder(t *testing.T) {
 	t.Parallel()
-	docs := []string{"", "label = 1", "label = []", "label = [1]", "label = {}", "[label]", "labels = []", "[[label]]",
+	docs := []string{
+		"", "label = 1", "label = []", "label = [1]", "label = {}", "[label]", "labels = []", "[[label]]",
 		strings.Repeat("[[label]]\nname='a'\ncolor='ededed'\ndescription='d'\ngroup='type'\n", config.MaxLabels),
-		strings.Repeat("[[label]]\nname='a'\ncolor='ededed'\ndescription='d'\ngroup='type'\n", config.MaxLabels+1)}
+		strings.Repeat("[[label]]\nname='a'\ncolor='ededed'\ndescription='d'\ngroup='type'\n", config.MaxLabels+1),
+	}
 	rules := config.LabelRules()
 	for _, r := range rules {
 		others := "[[label]]\n"

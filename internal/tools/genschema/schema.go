@@ -21,8 +21,10 @@ func configSchema() *jsonschema.Schema {
 	for _, t := range config.Tables() {
 		table := tableSchema(t.Rules)
 		if t.Named {
-			table = &jsonschema.Schema{Type: "object", MaxProperties: count(t.MaxNames), PropertyNames: textSchema(t.Names),
-				AdditionalProperties: table}
+			table = &jsonschema.Schema{
+				Type: "object", MaxProperties: count(t.MaxNames), PropertyNames: textSchema(t.Names),
+				AdditionalProperties: table,
+			}
 		}
 		table.Description = t.Doc
 		root.Properties.Set(t.Name, table)
@@ -113,7 +115,7 @@ func textSchema(r config.Rule) *jsonschema.Schema {
 func number(f float64) json.Number { return json.Number(strconv.FormatFloat(f, 'f', -1, 64)) }
 
 func count(n int) *uint64 {
-	u := uint64(max(n, 0)) //nolint:gosec // not negative
+	u := uint64(max(n, 0))
 	return &u
 }
 
