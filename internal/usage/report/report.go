@@ -49,8 +49,8 @@ type Row struct {
 	Turns       Spread         `json:"turns"`
 	Seconds     Spread         `json:"seconds"`
 	USD         Dollars        `json:"usd"`
-	Issues      int            `json:"issues"` // different issues
-	PerIssueUSD *float64       `json:"per_issue_usd"`
+	Issues      int            `json:"issues"`         // different issues
+	PerIssueUSD *float64       `json:"per_issue_usd"`  // per issue with a known cost
 	PerAnswer   *float64       `json:"per_answer_usd"` // per run that ended with an answer
 	CachedShare *float64       `json:"cached_share"`   // of all input tokens, 0 to 1
 	WastedUSD   float64        `json:"wasted_usd"`     // of runs that posted nothing
@@ -169,7 +169,8 @@ func modelOf(r *usage.Record) string {
 type group struct {
 	Row
 	turns, seconds, usd []float64
-	issues              map[int]bool
+	issues              map[int]bool // whether a cost is known
+	answers             int          // finished, at a known cost
 	cached, input       int64
 }
 
@@ -195,7 +196,7 @@ func (g *group) add(r *usage.Record) {
 		g.seconds = append(g.seconds, float64(*r.DurationMS)/1000)
 	}
 	if r.Issue > 0 {
-		g.issues[r.Issue] = true
+		g.issues[r.Issue] = g.issues[r.Issue] || r.CostUSD != nil
 	}
 	for _, m := range r.Models {
 		cached := deref(m.CachedInput)
@@ -208,7 +209,9 @@ func (g *group) add(r *usage.Record) {
 	}
 	g.usd = append(g.usd, *r.CostUSD)
 	g.total += microsOf(*r.CostUSD)
-	if ended != engine.Finished {
+	if ended == engine.Finished {
+		g.answers++
+	} else {
 		g.wasted += microsOf(*r.CostUSD)
 	}
 }
@@ -226,8 +229,14 @@ func (g *group) row() Row {
 	r.USD = Dollars{Sum: g.total.USD(), Spread: spread(g.usd)}
 	r.WastedUSD = g.wasted.USD()
 	r.Issues = len(g.issues)
-	r.PerIssueUSD = ratio(g.total.USD(), float64(r.Issues))
-	r.PerAnswer = ratio(g.total.USD(), float64(r.Finished))
+	priced := 0
+	for _, known := range g.issues {
+		if known {
+			priced++
+		}
+	}
+	r.PerIssueUSD = ratio(g.total.USD(), float64(priced))
+	r.PerAnswer = ratio(g.total.USD(), float64(g.answers))
 	r.CachedShare = ratio(float64(g.cached), float64(g.input))
 	return r
 }

@@ -81,6 +81,7 @@ func forecast(records []usage.Record, now time.Time) *Forecast {
 	start := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	end := start.AddDate(0, 1, 0)
 	var soFar Micros
+	priced := 0
 	f := &Forecast{Month: start.Format("2006-01"), Days: now.Sub(start).Hours() / 24}
 	for i := range records {
 		r := &records[i]
@@ -90,11 +91,16 @@ func forecast(records []usage.Record, now time.Time) *Forecast {
 		f.Runs++
 		if r.CostUSD != nil {
 			soFar += microsOf(*r.CostUSD)
+			priced++
 		}
 	}
 	f.SoFar = soFar.USD()
 	if f.Days < leastForecastDays {
 		f.Reason = "too early in the month"
+		return f
+	}
+	if priced == 0 && f.Runs > 0 {
+		f.Reason = "no cost is known"
 		return f
 	}
 	f.USD = f.SoFar * end.Sub(start).Hours() / now.Sub(start).Hours()

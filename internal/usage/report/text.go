@@ -18,17 +18,17 @@ var columns = []struct {
 }{
 	{"runs", func(r Row) string { return fmt.Sprint(r.Runs) }},
 	{"done", func(r Row) string { return fmt.Sprint(r.Finished) }},
-	{"stopped", func(r Row) string { return stoppedText(r) }},
+	{"stop", func(r Row) string { return stoppedText(r) }},
 	{"turns", func(r Row) string { return pair(r.Turns, "%.0f") }},
 	{"time", func(r Row) string { return timePair(r.Seconds) }},
 	{"$", func(r Row) string { return centsText(r) }},
-	{"median", func(r Row) string { return money(r.USD.Median) }},
+	{"med", func(r Row) string { return money(r.USD.Median) }},
 	{"p90", func(r Row) string { return money(r.USD.P90) }},
 	{"max", func(r Row) string { return money(r.USD.Max) }},
-	{"/issue", func(r Row) string { return money(r.PerIssueUSD) }},
-	{"/answer", func(r Row) string { return money(r.PerAnswer) }},
-	{"cached", func(r Row) string { return percent(r.CachedShare) }},
-	{"unknown", func(r Row) string { return dash(r.Unknown) }},
+	{"/iss", func(r Row) string { return money(r.PerIssueUSD) }},
+	{"/ans", func(r Row) string { return money(r.PerAnswer) }},
+	{"cache", func(r Row) string { return percent(r.CachedShare) }},
+	{"unkn", func(r Row) string { return dash(r.Unknown) }},
 }
 
 // stoppedText counts the runs that a limit ended and, behind a plus sign, those that ended in another way.
@@ -112,9 +112,13 @@ func (rep Report) Text(w io.Writer) error {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	rest := 0
+	gap, rest := "  ", 0
 	for _, width := range widths[1:] {
-		rest += width + 2
+		rest += width + len(gap)
+	}
+	if widths[0]+rest > maxColumns {
+		gap = " "
+		rest -= len(widths) - 1
 	}
 	widths[0] = min(widths[0], max(maxColumns-rest, 8))
 	var b strings.Builder
@@ -124,7 +128,7 @@ func (rep Report) Text(w io.Writer) error {
 		}
 		b.WriteString(padRight(cut(line[0], widths[0]), widths[0]))
 		for k, cell := range line[1:] {
-			b.WriteString("  " + strings.Repeat(" ", widths[k+1]-utf8.RuneCountInString(cell)) + cell)
+			b.WriteString(gap + strings.Repeat(" ", widths[k+1]-utf8.RuneCountInString(cell)) + cell)
 		}
 		b.WriteString("\n")
 	}
