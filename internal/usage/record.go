@@ -24,7 +24,7 @@ type Record struct {
 	Engine           string        `json:"engine" jsonschema:"enum=claude,enum=codex,enum=gemini,enum=,description=The engine; empty when unknown"`
 	EngineVersion    string        `json:"engine_version" jsonschema:"description=Version of the engine's CLI; empty when unknown"`
 	ModelAsked       string        `json:"model_asked" jsonschema:"description=The model that was asked for; empty when unknown"`
-	Models           []RecordModel `json:"models" jsonschema:"description=The models that answered, the one that cost most first"`
+	Models           []RecordModel `json:"models" jsonschema:"description=The models that answered; the one that cost most first"`
 	Ended            string        `json:"ended" jsonschema:"enum=finished,enum=turns,enum=budget,enum=time,enum=no_answer,enum=bad_answer,enum=model_refused,enum=account_limit,enum=not_signed_in,enum=unknown_model,enum=rate_limited,enum=provider_error,enum=interrupted,enum=unfinished,enum=not_started,enum=no_data,description=How the run ended"`
 	Turns            *int64        `json:"turns" jsonschema:"minimum=0,description=Answers of the model that arrived"`
 	MaxTurns         *int          `json:"max_turns" jsonschema:"minimum=1"`
