@@ -70,7 +70,9 @@ func (m *maker) carryOver() error {
 	return m.nameOldWorkflows()
 }
 
-func (m *maker) note(format string, args ...any) { m.Notes = append(m.Notes, fmt.Sprintf(format, args...)) }
+func (m *maker) note(format string, args ...any) {
+	m.Notes = append(m.Notes, fmt.Sprintf(format, args...))
+}
 
 func (m *maker) carryConfig(data []byte) {
 	var old struct {

@@ -36,6 +36,14 @@ type Change struct {
 	mode  fs.FileMode
 }
 
+// After is what the file holds when the change is made; nil for a file that goes.
+func (c Change) After() []byte {
+	if c.State == Removed {
+		return nil
+	}
+	return c.New
+}
+
 func (c *Change) writes() bool {
 	return c.State == Created || c.State == Updated || c.State == Removed
 }
