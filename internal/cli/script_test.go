@@ -60,8 +60,10 @@ var scriptSetups = []func(*testscript.Env) error{
 
 // scriptCommands are the words that scripts may use beside testscript's own.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"exits":   cmdExits,
-	"outputs": cmdOutputs,
+	"exits":       cmdExits,
+	"outputs":     cmdOutputs,
+	"fullsummary": cmdFullSummary,
+	"aged":        cmdAged,
 }
 
 func TestScripts(t *testing.T) {
