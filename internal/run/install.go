@@ -23,11 +23,11 @@ const installTimeout = 10 * time.Minute
 // Install puts the engine's command line, pinned by its lockfile, into dir and returns the program's path. npm runs
 // without install scripts and without any secret in its environment. npm's own words go to out.
 func Install(ctx context.Context, d engine.Driver, dir string, environ []string, out io.Writer) (string, error) {
-	npm, err := exec.LookPath("npm")
-	if err != nil {
+	npm := lookIn(environ, "npm")
+	if npm == "" {
 		return "", fmt.Errorf("npm is needed to install the engine %s: put Node.js on PATH, or name a program with --cli", d.Name())
 	}
-	dir, err = filepath.Abs(dir)
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", fmt.Errorf("find the folder of the engine: %w", err)
 	}
@@ -45,6 +45,23 @@ func Install(ctx context.Context, d engine.Driver, dir string, environ []string,
 		return "", fmt.Errorf("install the engine %s by npm ci: %w", d.Name(), err)
 	}
 	return d.Binary(dir, runtime.GOOS, runtime.GOARCH)
+}
+
+// lookIn finds a program in the PATH of an environment, "" when it is not there.
+func lookIn(environ []string, name string) string {
+	for _, entry := range environ {
+		path, ok := strings.CutPrefix(entry, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(path) {
+			file := filepath.Join(dir, name)
+			if info, err := os.Stat(file); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+				return file
+			}
+		}
+	}
+	return ""
 }
 
 // unpack writes the engine's package.json and lockfile.

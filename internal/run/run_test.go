@@ -331,7 +331,9 @@ func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
 	var names []string
 	for _, e := range find(all, "env")["env"].([]any) {
 		name, value, _ := strings.Cut(e.(string), "=")
-		names = append(names, name)
+		if name != "GOCOVERDIR" {
+			names = append(names, name)
+		}
 		if strings.Contains(value, "REALKEY") {
 			t.Errorf("%s holds the key", name)
 		}
