@@ -30,6 +30,7 @@ type app struct {
 
 // commands lists the constructors of all commands in the order of the help text.
 var commands = []func(*app) *cobra.Command{
+	newCostCmd,
 	newSessionCmd,
 	newChunkCmd,
 	newCheckCmd,

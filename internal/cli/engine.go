@@ -40,7 +40,9 @@ type engineStep func(a *app, ctx context.Context, r *engineRun) error
 // run that does not start.
 var engineSteps = []engineStep{
 	(*app).stepSettings,
+	(*app).stepPrice,
 	(*app).stepKey,
+	(*app).stepCap,
 	(*app).stepInstall,
 }
 
