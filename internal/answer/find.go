@@ -44,7 +44,7 @@ const maxScan = 64 * MaxBytes
 
 // scan looks for objects in a text that is not JSON as a whole.
 func scan(text string) (object map[string]any, before, after string, err error) {
-	work, broken := 0, false
+	work := 0
 	for at := 0; at < len(text); {
 		next := strings.IndexByte(text[at:], '{')
 		if next < 0 {
@@ -52,12 +52,15 @@ func scan(text string) (object map[string]any, before, after string, err error) 
 		}
 		at += next
 		v, rest, err := decode(text[at:])
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			// An object starts here and never ends; what is complete inside it is a part, not the answer.
+			return nil, "", "", errBroken
+		}
 		if err != nil {
 			work += failedAt(err, len(text)-at)
 			if work > maxScan {
 				return nil, "", "", errNoObject
 			}
-			broken = broken || at == 0
 			at++
 			continue
 		}
@@ -68,11 +71,7 @@ func scan(text string) (object map[string]any, before, after string, err error) 
 		object, before, after = found, text[:at], rest
 		at = len(text) - len(rest)
 	}
-	switch {
-	case broken:
-		// The text starts an object that never ends well; an object inside it is a part, not the answer.
-		return nil, "", "", errBroken
-	case object == nil:
+	if object == nil {
 		return nil, "", "", errNoObject
 	}
 	return object, before, after, nil
