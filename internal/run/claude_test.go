@@ -151,7 +151,17 @@ func TestClaudeEndings(t *testing.T) {
 		want   engine.Ended
 		turns  int
 	}{
-		{name: "tools for ever", script: anthropic.Script{Steps: []anthropic.Step{read("main.go")}}, change: func(o *Options) { o.Limits.MaxTurns = 6 }, want: engine.Turns, turns: 6},
+		{name: "tools for ever, 4 turns", script: anthropic.Script{Steps: []anthropic.Step{read("main.go")}}, change: func(o *Options) { o.Limits.MaxTurns = 4 }, want: engine.Turns, turns: 4},
+		{name: "tools for ever, 40 turns", script: anthropic.Script{Steps: []anthropic.Step{read("main.go")}}, want: engine.Turns, turns: 40},
+		{name: "answers when the meter asks for it", script: anthropic.Script{Next: func(r *anthropic.Request) anthropic.Step {
+			if r.Says("StructuredOutput") {
+				return answer()
+			}
+			return read("main.go")
+		}}, change: func(o *Options) { o.Limits.MaxTurns = 5 }, want: engine.Finished, turns: 5},
+		{name: "refusal", script: anthropic.Script{Steps: []anthropic.Step{{Text: "I cannot", StopReason: "refusal"}}}, want: engine.ModelRefused, turns: -1},
+		{name: "answer cut again and again", script: anthropic.Script{Steps: []anthropic.Step{{Text: "word", StopReason: "max_tokens"}}}, want: engine.Budget, turns: -1},
+		{name: "provider hangs", script: anthropic.Script{Steps: []anthropic.Step{{Hang: true}}}, change: func(o *Options) { o.timing = short(); o.timing.minute = 150 * time.Millisecond }, want: engine.Time},
 		{name: "unknown to the provider", script: fail(404), want: engine.UnknownModel},
 		{name: "bad key", script: fail(403), want: engine.NotSignedIn},
 		{name: "overloaded", script: fail(529), want: engine.ProviderError},
@@ -185,6 +195,51 @@ func TestClaudeEndings(t *testing.T) {
 			}
 			framed(t, o.ExecutionFile)
 		})
+	}
+}
+
+// TestClaudeAsAnotherUser needs root: then the engine runs as nobody, and can still read what it must.
+func TestClaudeAsAnotherUser(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can start a program as another user")
+	}
+	o, server := realOptions(t, anthropic.Script{})
+	server.Close()
+	if err := readableBy(user{UID: 65534, GID: 65534, Name: "nobody"}, []string{o.CLI}); err != nil {
+		t.Skip(err)
+	}
+	dir, _ := openFolder(t)
+	o.Checkout, o.Temp, o.RulesFile = filepath.Join(dir, "checkout"), dir, filepath.Join(dir, "rules.md")
+	o.Material = filepath.Join(o.Checkout, "material")
+	write(t, filepath.Join(o.Material, "issue.md"), "SECRETWORD")
+	o.Isolation = Isolation{Other: true}
+	o, server = retarget(t, o, anthropic.Script{Steps: []anthropic.Step{read(filepath.Join(o.Material, "issue.md")), answer()}})
+	res, err := Run(t.Context(), o)
+	if err != nil || res.Ended != engine.Finished || !strings.Contains(res.Protection, "another user") {
+		t.Fatalf("%+v %v", res, err)
+	}
+	if _, messages := parts(t, server.MainRequests()[1].Body); !strings.Contains(messages, "SECRETWORD") {
+		t.Error("the material could not be read")
+	}
+}
+
+// TestClaudeWithASubscription: the engine gets a dummy token, the provider the real one.
+func TestClaudeWithASubscription(t *testing.T) {
+	t.Parallel()
+	o, server := realOptions(t, anthropic.Script{Steps: []anthropic.Step{answer()}})
+	o.Key, o.KeyValue = claude.New().Credentials()[2], "sk-ant-oat01-REALTOKEN"
+	res, err := Run(t.Context(), o)
+	if err != nil || res.Ended != engine.Finished {
+		t.Fatalf("%+v %v", res, err)
+	}
+	for _, r := range server.MainRequests() {
+		if got := r.Header.Get("Authorization"); got != "Bearer sk-ant-oat01-REALTOKEN" || r.Header.Get("X-Api-Key") != "" {
+			t.Errorf("the provider saw %q and key %q", got, r.Header.Get("X-Api-Key"))
+		}
+	}
+	if end := framed(t, o.ExecutionFile); end["cost_basis"] != "list_price" {
+		t.Errorf("cost basis %v", end["cost_basis"])
 	}
 }
 

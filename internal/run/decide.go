@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"time"
 
@@ -15,11 +16,11 @@ func (r *running) finish(v verdict, begin time.Time) (Result, error) {
 	sum := r.tally.totals()
 	res := Result{
 		ExecutionFile: r.ExecutionFile, Protection: r.protection, SessionID: sessionID(out.SessionID),
-		Turns: sum.turns, Calls: sum.calls, CostUSD: sum.cost, WorstNextUSD: r.worst,
+		Turns: sum.turns, Calls: sum.calls, CostUSD: math.Round(sum.cost*1e9) / 1e9, WorstNextUSD: r.worst,
 	}
 	r.decide(&res, v, out, sum)
-	if res.Ended != engine.Finished && res.Reason == "" {
-		res.Reason = v.exit
+	if res.Ended == engine.Unfinished {
+		res.Reason = "the engine's end: " + v.exit
 	}
 	err := r.log.close(engine.EndRecord{
 		Type: engine.TypeEnd, Ended: res.Ended, Status: res.Status, Turns: res.Turns, Calls: res.Calls,
