@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/claude"
@@ -142,30 +143,43 @@ var resultType = []byte(`"result"`)
 
 // resultBefore reports whether the first limit bytes may hold an object with "type": "result". It may say so wrongly,
 // never the other way round: between quotes that are no escapes, these bytes are the value of a key type or text that
-// merely looks so.
+// merely looks so. Large files are searched in two halves at once.
 func resultBefore(file io.ReaderAt, limit int64) bool {
+	const worthIt = 16 << 20
+	if limit < worthIt || runtime.GOMAXPROCS(0) < 2 {
+		return resultBetween(file, 0, limit)
+	}
+	half := make(chan bool, 1)
+	go func() { half <- resultBetween(file, limit/2, limit) }()
+	found := resultBetween(file, 0, limit/2)
+	return <-half || found
+}
+
+// resultBetween searches the values that end between from and to.
+func resultBetween(file io.ReaderAt, from, to int64) bool {
 	const overlap = 128
 	buf := make([]byte, chunkSize+overlap)
+	begin := max(0, from-overlap) // where buf starts in the file
 	kept := 0
-	for at := int64(0); at < limit; {
-		n, err := file.ReadAt(buf[kept:kept+int(min(chunkSize, limit-at))], at)
+	for at := begin; at < to; {
+		n, err := file.ReadAt(buf[kept:kept+int(min(chunkSize, to-at))], at)
 		if err != nil && !errors.Is(err, io.EOF) || n == 0 {
 			return true
 		}
 		part := buf[:kept+n]
-		for i := 0; ; {
+		for i := 0; ; i += len(resultType) {
 			k := bytes.Index(part[i:], resultType)
 			if k < 0 {
 				break
 			}
 			i += k
-			if typeBefore(part[:i], at == int64(kept)) {
+			if typeBefore(part[:i], begin == 0) {
 				return true
 			}
-			i += len(resultType)
 		}
 		at += int64(n)
 		kept = copy(buf, part[max(0, len(part)-overlap):])
+		begin = at - int64(kept)
 	}
 	return false
 }

@@ -94,6 +94,23 @@ func TestFastPathOverChunks(t *testing.T) {
 	}
 }
 
+// TestSearchInHalves puts a result at every place around the middle of a file that is searched in two halves.
+func TestSearchInHalves(t *testing.T) {
+	t.Parallel()
+	data := bytes.Repeat([]byte{'y'}, 32<<20)
+	if resultBefore(bytes.NewReader(data), int64(len(data))) {
+		t.Error("a result where there is none")
+	}
+	needle := []byte(`{"type"  :  "result"}`)
+	for at := len(data)/2 - 30; at <= len(data)/2+30; at += 3 {
+		copy(data[at:], needle)
+		if !resultBefore(bytes.NewReader(data), int64(len(data))) {
+			t.Errorf("a result %d bytes from the middle is overlooked", at-len(data)/2)
+		}
+		copy(data[at:], bytes.Repeat([]byte{'y'}, len(needle)))
+	}
+}
+
 func TestReadErrors(t *testing.T) {
 	t.Parallel()
 	broken := io.NewSectionReader(strings.NewReader("x"), 0, 1)

@@ -1,0 +1,140 @@
+// Command benchusage measures `issue-assistant usage` on large execution files beside jq and Node's JSON.parse, which
+// take the last result of the same file, in one run. It writes docs/benchmarks/usage.md.
+//
+//	go run ./internal/tools/benchusage -binary PATH [-sizes 5,100,1024] [-out FILE]
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	binary := flag.String("binary", "", "the program to measure")
+	sizes := flag.String("sizes", "5,100,1024", "sizes in MiB")
+	out := flag.String("out", "docs/benchmarks/usage.md", "where the table goes")
+	rounds := flag.Int("rounds", 3, "how often each is run; the best counts")
+	flag.Parse()
+	if err := bench(*binary, *sizes, *out, *rounds); err != nil {
+		fmt.Fprintln(os.Stderr, "benchusage:", err)
+		os.Exit(1)
+	}
+}
+
+const (
+	jqProgram   = `[.[]|select(.type=="result")]|last|[.total_cost_usd,.num_turns]|tostring`
+	jqLines     = `select(.type=="result")|[.total_cost_usd,.num_turns]|tostring`
+	nodeProgram = `const t=require("fs").readFileSync(process.argv[1],"utf8");` +
+		`const l=process.argv[2]=="lines"?t.trim().split("\n").map(x=>JSON.parse(x)):JSON.parse(t);` +
+		`const r=l.filter(x=>x.type=="result").pop();console.log(r.total_cost_usd,r.num_turns)`
+)
+
+// one is what one program took for one file.
+type one struct {
+	took time.Duration
+	rss  int64 // KiB
+	fail string
+}
+
+func bench(binary, sizes, out string, rounds int) (err error) {
+	if binary == "" {
+		return errors.New("-binary is missing")
+	}
+	dir, err := os.MkdirTemp("", "benchusage")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	var doc bytes.Buffer
+	fmt.Fprintf(&doc, "# Benchmark of `usage`\n\nWritten by `make bench-usage`: %s, %d processors, %s. Each figure is the best of %d runs of a whole process, one after\n"+
+		"another, with the file in the page cache; memory is the peak of the process. `jq` and Node (`JSON.parse`) take cost and turns\n"+
+		"of the last result. \"printed array\" is what Claude's action writes; \"array on one line\" has no line breaks to go by and is\n"+
+		"scanned whole; \"one line\" is a log with a single line of that size.\n\n"+
+		"| file | size | usage | memory | jq | memory | Node | memory | jq / usage |\n| --- | --: | --: | --: | --: | --: | --: | --: | --: |\n",
+		runtime.GOOS+"/"+runtime.GOARCH, runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly), rounds)
+	for size := range strings.SplitSeq(sizes, ",") {
+		mib, err := strconv.Atoi(size)
+		if err != nil {
+			return fmt.Errorf("-sizes: %w", err)
+		}
+		for _, form := range forms {
+			path := filepath.Join(dir, "log")
+			if err := form.write(path, int64(mib)<<20); err != nil {
+				return err
+			}
+			row, err := measure(binary, path, form, rounds)
+			if err != nil {
+				return fmt.Errorf("%s, %d MiB: %w", form.name, mib, err)
+			}
+			line := fmt.Sprintf("| %s | %d MiB %s\n", form.name, mib, row)
+			fmt.Print(line)
+			doc.WriteString(line)
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+		}
+	}
+	return os.WriteFile(out, doc.Bytes(), 0o644) //nolint:gosec // a published file
+}
+
+func measure(binary, path string, f form, rounds int) (string, error) {
+	mode, filter := "array", []string{"-r", jqProgram}
+	if f.lines {
+		mode, filter = "lines", []string{"-r", jqLines}
+	}
+	usage := best(rounds, "$1.25", binary, "usage", "--execution-file", path)
+	if usage.fail != "" {
+		return "", errors.New(usage.fail)
+	}
+	jq := best(rounds, "1.25", "jq", append(filter, path)...)
+	node := best(rounds, "1.25", "node", "-e", nodeProgram, path, mode)
+	ratio := "-"
+	if jq.fail == "" {
+		ratio = fmt.Sprintf("%.0f", float64(jq.took)/float64(usage.took))
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s |", usage, jq, node, ratio), nil
+}
+
+func (o one) String() string {
+	if o.fail != "" {
+		return "fails | -"
+	}
+	return fmt.Sprintf("%.3f s | %.0f MB", o.took.Seconds(), float64(o.rss)/1000)
+}
+
+// best runs a program and keeps the fastest run; one that fails or prints something else is not tried again.
+func best(rounds int, want, name string, args ...string) one {
+	result := one{fail: "not run"}
+	for range rounds {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+		cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // the programs are those of this file
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.TempDir()}
+		begin := time.Now()
+		text, err := cmd.Output()
+		took := time.Since(begin)
+		cancel()
+		if err != nil || !strings.Contains(string(text), want) {
+			return one{fail: fmt.Sprintf("%s: %v: %.200q", name, err, text)}
+		}
+		rss := int64(0)
+		if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+			rss = u.Maxrss
+		}
+		if result.fail != "" || took < result.took {
+			result = one{took: took, rss: max(rss, cmp.Or(result.rss, rss))}
+		}
+	}
+	return result
+}
