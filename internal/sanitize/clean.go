@@ -23,6 +23,9 @@ func clean(text string, place Place, p Policy) string {
 		return ""
 	}
 	if len(text) > maxText || tooDeep(text) || tooManyMarks(text) {
+		if place.oneLine() {
+			text = unmarked(text)
+		}
 		return asCode(text, place)
 	}
 	for range maxRounds {
@@ -192,6 +195,12 @@ func asCode(text string, place Place) string {
 		return " " + code + " "
 	}
 	return code
+}
+
+// unmarked leaves the words of a text that is nothing but marks.
+func unmarked(text string) string {
+	words := strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r < 0x7f && isPunct(byte(r)) })
+	return strings.Join(words, " ")
 }
 
 // codeSpan writes text as inline code.

@@ -1,6 +1,9 @@
 package sanitize
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // maxDepth is how deep quotes, lists and brackets may be nested; parsers take quadratic time beyond.
 const maxDepth = 100
@@ -11,18 +14,16 @@ func TooDeep(text string) bool { return tooDeep(text) }
 
 func tooDeep(text string) bool {
 	brackets := 0
-	for line := range strings.Lines(text) {
+	for line := range outsideFences(text) {
 		depth, spaces := 0, 0
 	marks:
-		for i := 0; i < len(line); i++ {
+		for i := range len(line) {
 			switch c := line[i]; {
 			case c == ' ':
 				spaces++
 			case c == '\t':
 				spaces += 4
-			case c == '>':
-				depth++
-			case c == '-' || c == '+' || c == '*' || c == '.' || c == ')':
+			case c == '>' || c == '-' || c == '+' || c == '*' || c == '.' || c == ')':
 				depth++
 			case digit(c):
 			default:
@@ -56,11 +57,26 @@ func tooManyMarks(text string) bool {
 		return false
 	}
 	marks := 0
-	for i := range len(text) {
-		switch text[i] {
-		case '*', '_', '~', '[', ']', '`', '<', '&', '!', '|', '\\', '@', '#':
-			marks++
+	for line := range outsideFences(text) {
+		for i := range len(line) {
+			switch line[i] {
+			case '*', '_', '~', '[', ']', '<', '!', '\\', '$':
+				marks++
+			}
 		}
 	}
-	return marks > 2000 && marks > len(text)/5
+	return marks > 2000 && marks > len(text)/8
+}
+
+// outsideFences gives the lines that do not stand in a fenced block of code.
+func outsideFences(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var f fenceState
+		for line := range strings.Lines(text) {
+			f.line(strings.TrimRight(line, "\n"))
+			if f.length == 0 && !yield(line) {
+				return
+			}
+		}
+	}
 }

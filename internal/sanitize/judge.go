@@ -3,23 +3,20 @@ package sanitize
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // What GitHub makes live in plain text, each read more widely than GitHub does. docs.github.com, "Basic writing and
 // formatting syntax" and "Autolinked references and URLs"; the address forms are those of the GFM specification, 6.9.
 var (
-	addressPattern  = regexp.MustCompile(`(?i)(?:https?|ftps?)://[^\s<\x01]*|www\.[^\s<\x01]+|(?:mailto|xmpp):[^\s<\x01]+`)
-	emailPattern    = regexp.MustCompile(`[\pL\pN.!#$%&'*+/=?^_{|}~-]+@[\pL\pN_-]+(?:\.[\pL\pN_-]+)+`)
-	commitAtPattern = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_.-]+)?@[0-9a-fA-F]{7,40}`)
-	mentionPattern  = regexp.MustCompile(`@[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9_.-]+)*`)
-	numberPattern   = regexp.MustCompile(`(?i)(?:[A-Za-z0-9_.-]+/)?[A-Za-z0-9_.-]*#[0-9]+|GH-[0-9]+`)
-	hashPattern     = regexp.MustCompile(`[0-9a-fA-F]{7,64}`)
-	uuidPattern     = regexp.MustCompile(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	bracketPattern  = regexp.MustCompile(`\[(?:\^[^\]\s]*|![A-Za-z]*|[ xX])\]|\[[^\[\]\n]+\]:`)
-	slashPattern    = regexp.MustCompile(`(?m)^[ \t]*(/[A-Za-z][A-Za-z0-9_-]*)(?:[ \t\n:,.!?]|$)`)
-	mathPattern     = regexp.MustCompile(`\$\$+|\$[^\s$][^$\n\x01]*\$|\$[^\s$]\$`)
-	closingPattern  = regexp.MustCompile(`(?i)(?:^|[^A-Za-z0-9_])(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|duplicates?[\s*_]+of)[\s:*_~-]*$`)
+	addressPattern = regexp.MustCompile(`(?i)(?:https?|ftps?)://[^\s<\x01]*|www\.[^\s<\x01]+|(?:mailto|xmpp):[^\s<\x01]+`)
+	mentionPattern = regexp.MustCompile(`@[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9_.-]+)*`)
+	numberPattern  = regexp.MustCompile(`(?i)#[0-9]+|GH-[0-9]+`)
+	uuidPattern    = regexp.MustCompile(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	bracketPattern = regexp.MustCompile(`\[(?:\^[^\]\s]*|![A-Za-z]*|[ xX])\]|\[[^\[\]\n]+\]:`)
+	slashPattern   = regexp.MustCompile(`(?m)^[ \t]*(/[A-Za-z][A-Za-z0-9_-]*)(?:[ \t\n:,.!?]|$)`)
+	mathPattern    = regexp.MustCompile(`\$\$+|\$[^\s$][^$\n\x01]*\$|\$[^\s$]\$`)
 )
 
 // judge finds what is live in the text of a block.
@@ -90,7 +87,7 @@ func (s *scan) adjacent(r *run, i int) bool {
 
 // addresses judges bare addresses and e-mail addresses.
 func (s *scan) addresses(r *run, taken []bool) {
-	for _, m := range addressPattern.FindAllIndex(r.text, -1) {
+	for _, m := range findAll(addressPattern, r.text, "://", "www.", "mailto:", "xmpp:") {
 		from, to := m[0], m[1]
 		to = from + len(trimAddress(string(r.text[from:to])))
 		if to <= from {
@@ -110,10 +107,11 @@ func (s *scan) addresses(r *run, taken []bool) {
 		s.wrap(kind, r, from, m[1], from)
 		take(taken, from, m[1])
 	}
-	for _, m := range emailPattern.FindAllIndex(r.text, -1) {
-		if free(taken, m[0], m[1]) {
-			s.wrap("e-mail address", r, m[0], m[1], m[0]+bytes.IndexByte(r.text[m[0]:m[1]], '@'))
-			take(taken, m[0], m[1])
+	for at := nextAt(r.text, 0); at >= 0; at = nextAt(r.text, at+1) {
+		from, to := emailAround(r.text, at)
+		if from < at && to > at && free(taken, from, to) {
+			s.wrap("e-mail address", r, from, to, at)
+			take(taken, from, to)
 		}
 	}
 }
@@ -150,28 +148,57 @@ func (s *scan) allowedBare(r *run, from, to int) bool {
 	return from == 0 || r.node[from-1] != r.node[from] || strings.IndexByte(" \n(", r.text[from-1]) >= 0
 }
 
-// closes tells whether a keyword that closes or marks an issue stands before at.
+// closingWords are GitHub's keywords ("Linking a pull request to an issue") and the words that mark a duplicate.
+var closingWords = [...]string{"close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"}
+
+// closes tells whether a keyword that closes or marks an issue stands before at, with any of the marks people put between.
 func (s *scan) closes(r *run, at int) bool {
-	return closingPattern.Match(r.text[max(0, at-40):at])
+	word, before := lastWord(r.text, at)
+	if word == "of" {
+		word, _ = lastWord(r.text, before)
+		return word == "duplicate" || word == "duplicates"
+	}
+	return slices.Contains(closingWords[:], word)
+}
+
+// lastWord is the word before at, in lower case, and where it begins; what stands between may be 40 bytes long.
+func lastWord(text []byte, at int) (string, int) {
+	end := at
+	for end > 0 && at-end < 40 && strings.IndexByte(" \t\n:*_~-", text[end-1]) >= 0 {
+		end--
+	}
+	start := end
+	for start > 0 && end-start < 12 && alnum(text[start-1]) {
+		start--
+	}
+	return strings.ToLower(string(text[start:end])), start
 }
 
 // references judges mentions, commits of other repositories, and numbers.
 func (s *scan) references(r *run, taken []bool) {
-	for _, m := range commitAtPattern.FindAllIndex(r.text, -1) {
-		if m[1] < len(r.text) && alnum(r.text[m[1]]) || !free(taken, m[0], m[1]) {
+	for at := nextAt(r.text, 0); at >= 0; at = nextAt(r.text, at+1) {
+		from, to := back(r.text, at), at+1
+		for to < len(r.text) && hexDigit(r.text[to]) {
+			to++
+		}
+		if from == at || to-at < 8 || to-at > 41 || to < len(r.text) && alnum(r.text[to]) || !free(taken, from, to) {
 			continue
 		}
-		s.wrap("commit reference", r, m[0], m[1], m[0]+bytes.IndexByte(r.text[m[0]:m[1]], '@'))
-		take(taken, m[0], m[1])
+		s.wrap("commit reference", r, from, to, at)
+		take(taken, from, to)
 	}
-	for _, m := range mentionPattern.FindAllIndex(r.text, -1) {
+	for _, m := range findAll(mentionPattern, r.text, "@") {
 		if r.edge(m[0]) && free(taken, m[0], m[1]) {
 			s.wrap("mention", r, m[0], m[1], m[0])
 			take(taken, m[0], m[1])
 		}
 	}
-	for _, m := range numberPattern.FindAllIndex(r.text, -1) {
-		s.number(r, taken, m[0], m[1])
+	for _, m := range findAll(numberPattern, r.text, "#", "gh-") {
+		from := m[0]
+		if r.text[from] == '#' {
+			from = back(r.text, from)
+		}
+		s.number(r, taken, from, m[1])
 	}
 }
 
@@ -203,30 +230,52 @@ func (s *scan) number(r *run, taken []bool, from, to int) {
 
 // hashes shows commits that are not of this repository as code. Letters only or digits only are words and numbers.
 func (s *scan) hashes(r *run, taken []bool) {
+	if bytes.IndexByte(r.text, '-') >= 0 {
+		s.uuids(r, taken)
+	}
+	for from := 0; from < len(r.text); from++ {
+		to := from
+		for to < len(r.text) && hexDigit(r.text[to]) {
+			to++
+		}
+		if to-from >= 7 {
+			s.hash(r, taken, from, to)
+		}
+		from = to
+	}
+}
+
+func hexDigit(c byte) bool {
+	return digit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+// uuids take their parts out of the question: they are looked at as a whole.
+func (s *scan) uuids(r *run, taken []bool) {
 	for _, m := range uuidPattern.FindAllIndex(r.text, -1) {
 		take(taken, m[0], m[1])
 	}
-	for _, m := range hashPattern.FindAllIndex(r.text, -1) {
-		from, to := m[0], m[1]
-		hash := string(r.text[from:to])
-		if !hasDigit(hash) || !hasLetter(hash) || !free(taken, from, to) || !r.edge(from) || len(hash) > 40 {
-			continue
-		}
-		if to < len(r.text) && r.node[to] == r.node[to-1] && (alnum(r.text[to]) || r.text[to] == '_') {
-			continue
-		}
-		for from > 0 && r.node[from-1] == r.node[from] && (alnum(r.text[from-1]) || strings.IndexByte("-_.", r.text[from-1]) >= 0) {
-			from--
-		}
-		if from == m[0] && s.policy.allowsSHA(hash) {
-			continue
-		}
-		if !free(taken, from, to) {
-			from = m[0]
-		}
-		s.wrap("commit reference", r, from, to, m[0])
-		take(taken, from, to)
+}
+
+func (s *scan) hash(r *run, taken []bool, from, to int) {
+	start := from
+	hash := string(r.text[from:to])
+	if !hasDigit(hash) || !hasLetter(hash) || !free(taken, from, to) || !r.edge(from) || len(hash) > 40 {
+		return
 	}
+	if to < len(r.text) && r.node[to] == r.node[to-1] && (alnum(r.text[to]) || r.text[to] == '_') {
+		return
+	}
+	for from > 0 && r.node[from-1] == r.node[from] && (alnum(r.text[from-1]) || strings.IndexByte("-_.", r.text[from-1]) >= 0) {
+		from--
+	}
+	if from == start && s.policy.allowsSHA(hash) {
+		return
+	}
+	if !free(taken, from, to) {
+		from = start
+	}
+	s.wrap("commit reference", r, from, to, start)
+	take(taken, from, to)
 }
 
 // openings judges what begins something: tags, footnotes, alerts, task boxes, definitions, commands, formulas.
@@ -236,7 +285,7 @@ func (s *scan) openings(r *run, taken []bool) {
 			s.add("raw HTML", int(r.from[i]), int(r.to[i]), "&lt;")
 		}
 	}
-	for _, m := range bracketPattern.FindAllIndex(r.text, -1) {
+	for _, m := range findAll(bracketPattern, r.text, "[") {
 		i := m[0]
 		start := i == 0 || r.text[i-1] == '\n'
 		if r.to[i]-r.from[i] != 1 && r.text[i+1] != '!' || r.text[i+1] != '^' && !start || r.link[i] {
@@ -249,13 +298,13 @@ func (s *scan) openings(r *run, taken []bool) {
 		}
 		s.add(bracketKind(r.text[i+1]), int(r.from[i]), int(r.to[i]), `\[`)
 	}
-	for _, m := range slashPattern.FindAllSubmatchIndex(r.text, -1) {
+	for _, m := range commandsIn(r.text) {
 		if free(taken, m[2], m[3]) {
 			s.wrap("slash command", r, m[2], m[3], m[2])
 			take(taken, m[2], m[3])
 		}
 	}
-	for _, m := range mathPattern.FindAllIndex(r.text, -1) {
+	for _, m := range findAll(mathPattern, r.text, "$") {
 		if m[1] < len(r.text) && alnum(r.text[m[1]]) && !bytes.HasPrefix(r.text[m[0]:], []byte("$$")) {
 			continue
 		}
@@ -274,4 +323,63 @@ func bracketKind(c byte) string {
 		return "task list"
 	}
 	return "reference definition"
+}
+
+// findAll finds a pattern where one of the words, in lower case, stands in the text.
+func findAll(pattern *regexp.Regexp, text []byte, words ...string) [][]int {
+	lower := bytes.ToLower(text)
+	for _, word := range words {
+		if bytes.Contains(lower, []byte(word)) {
+			return pattern.FindAllIndex(text, -1)
+		}
+	}
+	return nil
+}
+
+func commandsIn(text []byte) [][]int {
+	if bytes.IndexByte(text, '/') < 0 {
+		return nil
+	}
+	return slashPattern.FindAllSubmatchIndex(text, -1)
+}
+
+func nextAt(text []byte, from int) int {
+	if i := bytes.IndexByte(text[from:], '@'); i >= 0 {
+		return from + i
+	}
+	return -1
+}
+
+// back is where the word or "owner/name" before at begins.
+func back(text []byte, at int) int {
+	from, slash := at, false
+	for from > 0 {
+		c := text[from-1]
+		if c == '/' && !slash && from < at {
+			slash = true
+		} else if !isWord(c) && c != '.' {
+			break
+		}
+		from--
+	}
+	return from
+}
+
+// emailAround is the e-mail address around an "@", read as widely as any parser does; an empty range when there is none.
+func emailAround(text []byte, at int) (int, int) {
+	from := at
+	for from > 0 && (isWord(text[from-1]) || text[from-1] >= 0x80 || strings.IndexByte(".!#$%&'*+/=?^{|}~", text[from-1]) >= 0) {
+		from--
+	}
+	to, dots := at+1, 0
+	for to < len(text) && (isWord(text[to]) || text[to] >= 0x80 || text[to] == '.' && to+1 < len(text) && (isWord(text[to+1]) || text[to+1] >= 0x80)) {
+		if text[to] == '.' {
+			dots++
+		}
+		to++
+	}
+	if dots == 0 || to == at+1 || text[at+1] == '.' {
+		return at, at
+	}
+	return from, to
 }

@@ -122,7 +122,7 @@ func containsAny(text, lower string, keywords []string) bool {
 // keyEnd is where a private key ends that begins before at: after its last line, or after what looks like one.
 func keyEnd(text string, at int) int {
 	const footer = "-----END"
-	if i := strings.Index(text[at:], footer); i >= 0 && i < 16<<10 {
+	if i := strings.Index(text[at:min(len(text), at+16<<10)], footer); i >= 0 {
 		end := at + i + len(footer)
 		if j := strings.Index(text[end:min(len(text), end+80)], "-----"); j >= 0 {
 			return end + j + 5
