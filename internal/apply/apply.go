@@ -174,9 +174,6 @@ func (a *run) read(ctx context.Context) (ok bool, err error) {
 	case a.issue.State == "closed" && a.Task != task.ReleaseReply:
 		a.skip("the issue is closed")
 		return false, nil
-	case a.issue.State != "closed" && a.Task == task.ReleaseReply:
-		a.skip("the issue is open")
-		return false, nil
 	case a.issue.HasLabel(config.LabelOff) && !a.ByHand:
 		a.skip("the assistant is switched off on this issue")
 		return false, nil

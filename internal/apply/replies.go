@@ -55,7 +55,14 @@ func (a *run) releaseReply(ctx context.Context) error {
 		return nil
 	}
 	existing := a.answering(task.MarkReleaseReply)
-	if existing != nil && a.reopenedAfter(ctx, existing) {
+	switch {
+	case a.issue.State != "closed" && existing == nil:
+		a.skip("the issue is open")
+		return nil
+	case a.issue.State != "closed":
+		a.addLabels(ctx, "triage", config.LabelNeedsTriage) // what an earlier try may have left undone
+		return nil
+	case existing != nil && a.reopenedAfter(ctx, existing):
 		a.skip("the issue was opened again for this comment and closed since")
 		return nil
 	}
