@@ -73,9 +73,11 @@ func (a *app) apply(ctx context.Context, in taskInputs, engineName, raw string, 
 		ByHand: a.Getenv("GITHUB_EVENT_NAME") == "workflow_dispatch", Edit: a.edited(),
 		Config: s.config, Labels: s.labels, Texts: s.texts, Commit: a.Getenv("GITHUB_SHA"), Now: a.Now(),
 	}
-	if o.Checkout, err = apply.OpenCheckout(ctx, a.Dir); err != nil {
-		a.sayf("references are left out: %v", err)
-		o.Checkout = nil
+	if o.Checkout = a.checkout; o.Checkout == nil {
+		if o.Checkout, err = apply.OpenCheckout(ctx, a.Dir); err != nil {
+			a.sayf("references are left out: %v", err)
+			o.Checkout = nil
+		}
 	}
 	writer, how := a.writer(ctx, client, s.config.Post.Mode, dry)
 	res, failed := apply.Apply(ctx, client, writer, o)

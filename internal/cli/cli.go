@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/issue-assistant/issue-assistant/internal/apply"
 	"github.com/issue-assistant/issue-assistant/internal/version"
 )
 
@@ -26,34 +27,41 @@ const (
 // app is what the commands share.
 type app struct {
 	Env
+	checkout apply.Checkout // nil: what git tracks in the working folder
 }
 
 // commands lists the constructors of all commands in the order of the help text.
-var commands = []func(*app) *cobra.Command{
-	newCostCmd,
-	newSessionCmd,
-	newChunkCmd,
-	newCheckCmd,
-	newEngineCmd,
-	newVersionCmd,
-	newRunCmd,
-	newLauncherCmd,
-	newUsageCmd,
-	newEventCmd,
-	newContextCmd,
-	newApplyCmd,
-	newSanitizeCmd,
-	newInstallCmd,
+func commands() []func(*app) *cobra.Command {
+	return []func(*app) *cobra.Command{
+		newTryCmd,
+		newCostCmd,
+		newSessionCmd,
+		newChunkCmd,
+		newCheckCmd,
+		newEngineCmd,
+		newVersionCmd,
+		newRunCmd,
+		newLauncherCmd,
+		newUsageCmd,
+		newEventCmd,
+		newContextCmd,
+		newApplyCmd,
+		newSanitizeCmd,
+		newInstallCmd,
+	}
 }
 
 // Main runs one command and returns its exit code.
 func Main(ctx context.Context, env Env) int {
-	a := &app{Env: env}
+	return execute(ctx, &app{Env: env})
+}
+
+func execute(ctx context.Context, a *app) int {
 	root := newRootCmd(a)
-	root.SetArgs(env.Args)
-	root.SetIn(env.Stdin)
-	root.SetOut(env.Stdout)
-	root.SetErr(env.Stderr)
+	root.SetArgs(a.Args)
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return ExitOK
@@ -75,7 +83,7 @@ func newRootCmd(a *app) *cobra.Command {
 	)
 	root.SetHelpCommandGroupID(groupPeople)
 	root.SetCompletionCommandGroupID(groupPeople)
-	for _, construct := range commands {
+	for _, construct := range commands() {
 		cmd := construct(a)
 		walk(cmd, func(c *cobra.Command) {
 			pre := c.PreRunE
