@@ -29,11 +29,11 @@ func CheckComment(markdown string, p Policy) []Problem {
 		problems = append(problems, invisibles(markdown)...)
 	}
 	s := newScan([]byte(markdown), p, Paragraph)
+	s.template = newTemplate(p)
 	s.document()
 	slices.SortStableFunc(s.edits, func(a, b edit) int { return cmp.Compare(a.start, b.start) })
-	template := newTemplate(p)
 	for _, e := range s.edits {
-		if e.kind == "stray backtick" || template.allows(markdown, e) {
+		if e.kind == "stray backtick" || s.template.allows(markdown, e) {
 			continue
 		}
 		problems = append(problems, Problem{e.kind, e.start, e.end})
@@ -65,6 +65,15 @@ func newTemplate(p Policy) *template {
 		t.reporter = "@" + strings.ToLower(p.Reporter)
 	}
 	return t
+}
+
+// takes counts an address of the template down.
+func (t *template) takes(address string) bool {
+	if t.left[address] == 0 {
+		return false
+	}
+	t.left[address]--
+	return true
 }
 
 // allows tells whether a finding is the template's own: the reporter's mention, or a listed piece that holds it.

@@ -73,6 +73,9 @@ func (s *scan) collect(r *run, n ast.Node, link bool) {
 			s.collect(r, c, link)
 		case *ast.Link:
 			allowed := c.Reference == nil && len(c.Title) == 0 && s.policy.allowsURL(string(c.Destination))
+			if !allowed && s.template != nil && s.template.takes(string(c.Destination)) {
+				allowed = true
+			}
 			if !allowed {
 				s.unlink("link", c, c.Pos(), c.Pos())
 			}

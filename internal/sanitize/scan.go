@@ -20,13 +20,14 @@ func newParser() parser.Parser {
 
 // scan finds what is live in a source and how to take the life out of it.
 type scan struct {
-	src    []byte
-	lo, hi int // the text within the source; edits outside are dropped
-	policy Policy
-	place  Place
-	doc    ast.Node
-	edits  []edit
-	strays []edit // backticks without a partner, which could pair with the template's
+	src      []byte
+	lo, hi   int // the text within the source; edits outside are dropped
+	policy   Policy
+	place    Place
+	doc      ast.Node
+	edits    []edit
+	template *template // what a whole comment may hold beside texts; nil while a text is cleaned
+	strays   []edit    // backticks without a partner, which could pair with the template's
 }
 
 func newScan(src []byte, p Policy, place Place) *scan {
