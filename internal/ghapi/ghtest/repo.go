@@ -278,6 +278,6 @@ func (c *call) searchIssues() reply {
 		out = append(out, o)
 	}
 	return list(c, out, func(page []object, total int) any {
-		return object{"total_count": total, "incomplete_results": false, "items": page}
+		return object{"total_count": total, "incomplete_results": false, "search_type": "lexical", "items": page}
 	})
 }
