@@ -72,6 +72,7 @@ func (a *run) relatedTo(ctx context.Context, r answer.Related) (found comment.Re
 			return found, "no such discussion", passing(err)
 		}
 		a.policy.Discussions[r.Number] = true
+		a.policy.Issues[r.Number] = true // #N leads to either: they share their numbers
 		found.Discussion = true
 		return found, "", nil
 	}

@@ -120,7 +120,7 @@ func (c Catalog) Override(file string, data []byte) (Catalog, []diag.Diagnostic)
 	if len(data) > maxTexts {
 		return out, []diag.Diagnostic{problem(0, "texts-size", "the file is larger than 256 KiB", "keep only the texts that differ")}
 	}
-	var tables map[string]map[string]string
+	var tables map[string]any
 	if err := toml.Unmarshal(data, &tables); err != nil {
 		line := 0
 		var p toml.ParseError
@@ -146,9 +146,19 @@ func (c Catalog) Override(file string, data []byte) (Catalog, []diag.Diagnostic)
 			into = map[string]string{"name": tag}
 			out.texts[tag] = into
 		}
-		for _, key := range slices.Sorted(maps.Keys(tables[tag])) {
-			text := strings.TrimSpace(tables[tag][key])
+		table, ok := tables[tag].(map[string]any)
+		if !ok {
+			ds = append(ds, problem(0, "texts-syntax", fmt.Sprintf("%q stands outside of a language's table", tag), `write for example [de] above it`))
+			continue
+		}
+		for _, key := range slices.Sorted(maps.Keys(table)) {
 			line := lineOf(data, tag, key)
+			text, isText := table[key].(string)
+			if !isText {
+				ds = append(ds, problem(line, "texts-syntax", fmt.Sprintf("the text %q is no text", key), `write it between quotes`))
+				continue
+			}
+			text = strings.TrimSpace(text)
 			standard, known := english[key]
 			switch {
 			case !known:
