@@ -67,7 +67,7 @@ func (c *collector) head(file io.ReaderAt, size int64) (form, bool) {
 	if mark == [3]byte{0xef, 0xbb, 0xbf} {
 		src = io.NewSectionReader(file, 3, min(size, headSize)-3)
 	}
-	r := enginelog.NewReader(src, keys)
+	r := enginelog.NewReader(src, keys())
 	for range headEvents {
 		ev, ok := r.Next()
 		if !ok {
@@ -113,12 +113,12 @@ func (c *collector) tail(file io.ReaderAt, size int64, f form) (int64, bool) {
 	if at <= 0 {
 		return 0, false
 	}
-	ev, ok := enginelog.Parse(text[at:], claude.Keys)
+	ev, ok := enginelog.Parse(text[at:], claude.Keys())
 	if !ok || ev.Word("type") != "result" {
 		return 0, false
 	}
 	// The full reader keeps the keys of all engines; so does the event that is counted.
-	if ev, ok = enginelog.Parse(text[at:], keys); !ok {
+	if ev, ok = enginelog.Parse(text[at:], keys()); !ok {
 		return 0, false
 	}
 	c.event(ev)
@@ -139,7 +139,7 @@ func lastElement(text []byte) int {
 	}
 }
 
-var resultType = []byte(`"result"`)
+const resultType = `"result"`
 
 // resultBefore reports whether the first limit bytes may hold an object with "type": "result". It may say so wrongly,
 // never the other way round: between quotes that are no escapes, these bytes are the value of a key type or text that
@@ -168,7 +168,7 @@ func resultBetween(file io.ReaderAt, from, to int64) bool {
 		}
 		part := buf[:kept+n]
 		for i := 0; ; i += len(resultType) {
-			k := bytes.Index(part[i:], resultType)
+			k := bytes.Index(part[i:], []byte(resultType))
 			if k < 0 {
 				break
 			}

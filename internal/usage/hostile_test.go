@@ -28,11 +28,11 @@ func onlyText(t *testing.T, line string) {
 	t.Helper()
 	src := []byte(line + "\n")
 	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src))
-	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		switch n.(type) {
+	err := ast.Walk(doc, func(n ast.Node, _ bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
 		case *ast.Document, *ast.Paragraph, *ast.Text, *ast.String, *ast.CodeSpan:
 		case *ast.Emphasis:
-			if n.(*ast.Emphasis).Level != 2 {
+			if n.Level != 2 {
 				return ast.WalkStop, fmt.Errorf("emphasis in %q", line)
 			}
 		default:

@@ -82,24 +82,26 @@ func escapeModel(name string) string {
 	return strings.NewReplacer("[", `\[`, "]", `\]`).Replace(name)
 }
 
-// words are the outcomes that need no more than themselves.
-var words = map[engine.Ended]string{
-	engine.Finished:      "finished",
-	engine.Turns:         "**stopped at its turns**, nothing posted: raise `max_turns`",
-	engine.Budget:        "**stopped at its budget**, nothing posted: raise `max_budget_usd`",
-	engine.Time:          "**stopped at its time**, nothing posted: raise `timeout_minutes`",
-	engine.NoAnswer:      "no answer",
-	engine.BadAnswer:     "answer did not fit its schema",
-	engine.ModelRefused:  "refused by the model",
-	engine.AccountLimit:  "account limit: wait until it resets",
-	engine.NotSignedIn:   "not signed in: check the secret",
-	engine.UnknownModel:  "unknown model: check `model`",
-	engine.RateLimited:   "rate limited",
-	engine.ProviderError: "provider error",
-	engine.Interrupted:   "interrupted",
-	engine.Unfinished:    "did not finish",
-	engine.NotStarted:    "not started",
-	engine.NoData:        "no usage data",
+// words are the outcomes.
+func words() map[engine.Ended]string {
+	return map[engine.Ended]string{
+		engine.Finished:      "finished",
+		engine.Turns:         "**stopped at its turns**, nothing posted: raise `max_turns`",
+		engine.Budget:        "**stopped at its budget**, nothing posted: raise `max_budget_usd`",
+		engine.Time:          "**stopped at its time**, nothing posted: raise `timeout_minutes`",
+		engine.NoAnswer:      "no answer",
+		engine.BadAnswer:     "answer did not fit its schema",
+		engine.ModelRefused:  "refused by the model",
+		engine.AccountLimit:  "account limit: wait until it resets",
+		engine.NotSignedIn:   "not signed in: check the secret",
+		engine.UnknownModel:  "unknown model: check `model`",
+		engine.RateLimited:   "rate limited",
+		engine.ProviderError: "provider error",
+		engine.Interrupted:   "interrupted",
+		engine.Unfinished:    "did not finish",
+		engine.NotStarted:    "not started",
+		engine.NoData:        "no usage data",
+	}
 }
 
 func outcome(r Run) string {
@@ -107,7 +109,7 @@ func outcome(r Run) string {
 	if !ended.Valid() {
 		ended = engine.NoData
 	}
-	text := words[ended]
+	text := words()[ended]
 	switch ended {
 	case engine.ProviderError:
 		if r.Status > 0 {
@@ -124,6 +126,7 @@ func outcome(r Run) string {
 		if r.Detail != "" {
 			text += " (" + r.Detail + ")"
 		}
+	default:
 	}
 	return text
 }
@@ -184,6 +187,7 @@ func costPart(r Run) string {
 			b.WriteString(" (estimate)")
 		case BasisListPrice:
 			b.WriteString(" (list price)")
+		default:
 		}
 	}
 	if r.WorstNextUSD > 0 {

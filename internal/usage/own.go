@@ -8,13 +8,15 @@ import (
 )
 
 // ownKeys are the parts of our own records. Their shape: package engine.
-var ownKeys = enginelog.Want{
-	"type": 64, "task": 64, "issue": 64, "engine": 64, "engine_version": 64, "model": 400, "max_turns": 64,
-	"max_budget_usd": 64, "started": 64,
-	"n": 64, "model_used": 400, "turn": 16, "input": 64, "cached_input": 64, "cache_write_5m": 64, "cache_write_1h": 64,
-	"output": 64, "cost_usd": 64, "refused": 64,
-	"ended": 64, "status": 64, "turns": 64, "calls": 64, "cost_basis": 64, "worst_next_call_usd": 64, "tools_denied": 64,
-	"duration_ms": 64,
+func ownKeys() enginelog.Want {
+	return enginelog.Want{
+		"type": 64, "task": 64, "issue": 64, "engine": 64, "engine_version": 64, "model": 400, "max_turns": 64,
+		"max_budget_usd": 64, "started": 64,
+		"n": 64, "model_used": 400, "turn": 16, "input": 64, "cached_input": 64, "cache_write_5m": 64, "cache_write_1h": 64,
+		"output": 64, "cost_usd": 64, "refused": 64,
+		"ended": 64, "status": 64, "turns": 64, "calls": 64, "cost_basis": 64, "worst_next_call_usd": 64, "tools_denied": 64,
+		"duration_ms": 64,
+	}
 }
 
 const maxModels = 64

@@ -14,7 +14,9 @@ import (
 )
 
 // keys are the parts of all engines' events, and of our own.
-var keys = enginelog.Join(claude.Keys, codex.Keys, gemini.Keys, ownKeys)
+func keys() enginelog.Want {
+	return enginelog.Join(claude.Keys(), codex.Keys(), gemini.Keys(), ownKeys())
+}
 
 // Options of Read.
 type Options struct {
@@ -37,7 +39,7 @@ func readAll(src io.Reader, o Options) (Run, error) {
 	if err != nil {
 		return Run{Ended: engine.NoData, CostBasis: BasisUnknown}, err
 	}
-	r := enginelog.NewReader(text, keys)
+	r := enginelog.NewReader(text, keys())
 	var c collector
 	for {
 		ev, ok := r.Next()

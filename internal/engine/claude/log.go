@@ -8,19 +8,23 @@ import (
 )
 
 // Keys are the parts of Claude Code's events that its log is judged by, with the bytes to keep of each.
-var Keys = enginelog.Want{
-	"type": 64, "subtype": 64, "session_id": 130, "parent_tool_use_id": 8,
-	"model": 400, "claude_code_version": 64, "apiKeySource": 64, "tools": 16 << 10,
-	"error": 4 << 10, "rate_limit_info": 2 << 10,
-	"is_error": 16, "num_turns": 64, "duration_ms": 64, "duration_api_ms": 64, "total_cost_usd": 64, "cost_usd": 64,
-	"api_error_status": 64, "api_error": 64, "terminal_reason": 64, "stop_reason": 64,
-	"usage": 8 << 10, "modelUsage": 64 << 10, "model_usage_since_last_result": 64 << 10,
-	"permission_denials": 1, "permission_denials_count": 64,
-	"result": 4 << 10, "structured_output": 1,
+func Keys() enginelog.Want {
+	return enginelog.Want{
+		"type": 64, "subtype": 64, "session_id": 130, "parent_tool_use_id": 8,
+		"model": 400, "claude_code_version": 64, "apiKeySource": 64, "tools": 16 << 10,
+		"error": 4 << 10, "rate_limit_info": 2 << 10,
+		"is_error": 16, "num_turns": 64, "duration_ms": 64, "duration_api_ms": 64, "total_cost_usd": 64, "cost_usd": 64,
+		"api_error_status": 64, "api_error": 64, "terminal_reason": 64, "stop_reason": 64,
+		"usage": 8 << 10, "modelUsage": 64 << 10, "model_usage_since_last_result": 64 << 10,
+		"permission_denials": 1, "permission_denials_count": 64,
+		"result": 4 << 10, "structured_output": 1,
+	}
 }
 
 // answerKeys keep the answer as well.
-var answerKeys = enginelog.Join(Keys, enginelog.Want{"result": 256 << 10, "structured_output": 256 << 10})
+func answerKeys() enginelog.Want {
+	return enginelog.Join(Keys(), enginelog.Want{"result": 256 << 10, "structured_output": 256 << 10})
+}
 
 // Result is a closing `result` object of Claude Code, field by field: a field that is missing, of the wrong type or
 // absurd is nil and leaves the others alone. Facts: spec of the CLI 2.1.240 and 2.1.332.
@@ -49,7 +53,7 @@ type Result struct {
 
 // ParseResult reads a result line. It reports false when raw is not one JSON object of type result.
 func ParseResult(raw []byte) (Result, bool) {
-	ev, ok := enginelog.Parse(raw, answerKeys)
+	ev, ok := enginelog.Parse(raw, answerKeys())
 	if !ok || ev.Word("type") != "result" {
 		return Result{}, false
 	}

@@ -55,7 +55,7 @@ func (o object) list(key string) []json.RawMessage {
 
 // Line takes one event.
 func (s *stream) Line(raw []byte) {
-	if ev, ok := enginelog.Parse(raw, Keys); ok {
+	if ev, ok := enginelog.Parse(raw, Keys()); ok {
 		s.log.Event(ev)
 	}
 	var event object

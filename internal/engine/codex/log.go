@@ -9,8 +9,10 @@ import (
 )
 
 // Keys are the parts of Codex's events that its log is judged by, with the bytes to keep of each.
-var Keys = enginelog.Want{
-	"type": 64, "thread_id": 130, "usage": 4 << 10, "item": 2 << 10, "error": 2 << 10, "payload": 16 << 10,
+func Keys() enginelog.Want {
+	return enginelog.Want{
+		"type": 64, "thread_id": 130, "usage": 4 << 10, "item": 2 << 10, "error": 2 << 10, "payload": 16 << 10,
+	}
 }
 
 // Log gathers the events of `codex exec --json`, or of the session file that Codex keeps beside it (the rollout file,

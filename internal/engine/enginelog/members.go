@@ -101,7 +101,8 @@ func valueEnd(raw []byte, i int) (end, elems int) {
 	case c == '{' || c == '[':
 		return containerEnd(raw, i)
 	case isWord(c):
-		for end = i; end < len(raw) && isWord(raw[end]); end++ {
+		for end = i; end < len(raw) && isWord(raw[end]); {
+			end++
 		}
 		if end == len(raw) { // a number that may be cut in two
 			return -1, 0
@@ -112,21 +113,21 @@ func valueEnd(raw []byte, i int) (end, elems int) {
 }
 
 func containerEnd(raw []byte, i int) (end, elems int) {
-	depth, commas, any := 0, 0, false
+	depth, commas, filled := 0, 0, false
 	for ; i < len(raw); i++ {
 		switch c := raw[i]; c {
 		case '{', '[':
-			any = any || depth == 1
+			filled = filled || depth == 1
 			depth++
 		case '}', ']':
 			if depth--; depth == 0 {
-				if any {
+				if filled {
 					commas++
 				}
 				return i + 1, commas
 			}
 		case '"':
-			any = any || depth == 1
+			filled = filled || depth == 1
 			if i = stringEnd(raw, i); i < 0 {
 				return -1, 0
 			}
@@ -136,7 +137,7 @@ func containerEnd(raw []byte, i int) (end, elems int) {
 				commas++
 			}
 		default:
-			any = any || (depth == 1 && !isSpace(c))
+			filled = filled || (depth == 1 && !isSpace(c))
 		}
 	}
 	return -1, 0

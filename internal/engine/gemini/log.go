@@ -9,10 +9,12 @@ import (
 )
 
 // Keys are the parts of the Gemini CLI's events that its log is judged by, with the bytes to keep of each.
-var Keys = enginelog.Want{
-	"type": 64, "session_id": 130, "sessionId": 130, "model": 400, "role": 32, "content": 4 << 10, "response": 4 << 10,
-	"status": 64, "stats": 64 << 10, "error": 4 << 10, "severity": 32, "subtype": 64,
-	"id": 130, "tokens": 1 << 10, "$set": 1,
+func Keys() enginelog.Want {
+	return enginelog.Want{
+		"type": 64, "session_id": 130, "sessionId": 130, "model": 400, "role": 32, "content": 4 << 10, "response": 4 << 10,
+		"status": 64, "stats": 64 << 10, "error": 4 << 10, "severity": 32, "subtype": 64,
+		"id": 130, "tokens": 1 << 10, "$set": 1,
+	}
 }
 
 // Log gathers the events of `gemini -o stream-json`, the one object of `-o json`, or the chat file that the CLI keeps.

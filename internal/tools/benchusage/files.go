@@ -26,13 +26,16 @@ var forms = []form{
 
 type object = map[string]any
 
-var (
-	opening = object{"type": "system", "subtype": "init", "session_id": "s", "model": "claude-opus-5-5", "tools": []string{"Read"}}
-	closing = object{
+func opening() object {
+	return object{"type": "system", "subtype": "init", "session_id": "s", "model": "claude-opus-5-5", "tools": []string{"Read"}}
+}
+
+func closing() object {
+	return object{
 		"type": "result", "subtype": "success", "is_error": false, "session_id": "s", "total_cost_usd": 1.25, "num_turns": 69,
 		"duration_ms": 1308335, "result": "done",
 	}
-)
+}
 
 // messages are a tool's call and its result, of many sizes, with the escapes that source code brings.
 func messages() []object {
@@ -59,11 +62,11 @@ func logFile(path string, size int64, begin, between, end string, encode func(an
 		}
 		parts = append(parts, data)
 	}
-	first, err := encode(opening)
+	first, err := encode(opening())
 	if err != nil {
 		return err
 	}
-	last, err := encode(closing)
+	last, err := encode(closing())
 	if err != nil {
 		return err
 	}
@@ -85,19 +88,19 @@ func logFile(path string, size int64, begin, between, end string, encode func(an
 func oneLine(path string, size int64) error {
 	return writeFile(path, func(w *bufio.Writer) {
 		enc := json.NewEncoder(w)
-		_ = enc.Encode(opening) // the error comes again at the flush
+		_ = enc.Encode(opening()) // the error comes again at the flush
 		_, _ = w.WriteString(`{"type":"user","session_id":"s","message":{"content":"`)
 		part := strings.Repeat("x", 1<<20)
 		for written := int64(0); written < size; written += int64(len(part)) {
 			_, _ = w.WriteString(part)
 		}
 		_, _ = w.WriteString("\"}}\n")
-		_ = enc.Encode(closing)
+		_ = enc.Encode(closing())
 	})
 }
 
 func writeFile(path string, fill func(*bufio.Writer)) (err error) {
-	f, err := os.Create(path) //nolint:gosec // in a temporary folder of our own
+	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}

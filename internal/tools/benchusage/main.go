@@ -86,7 +86,7 @@ func bench(binary, sizes, out string, rounds int) (err error) {
 			}
 		}
 	}
-	return os.WriteFile(out, doc.Bytes(), 0o644) //nolint:gosec // a published file
+	return os.WriteFile(out, doc.Bytes(), 0o644)
 }
 
 func measure(binary, path string, f form, rounds int) (string, error) {

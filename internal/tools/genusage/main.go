@@ -21,7 +21,7 @@ const (
 func main() {
 	data, err := schema()
 	if err == nil {
-		err = os.WriteFile(path, data, 0o644) //nolint:gosec // a published file
+		err = os.WriteFile(path, data, 0o644)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "genusage:", err)
