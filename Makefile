@@ -27,3 +27,18 @@ tools-engines:
 	  if [ -f "$$engine/package.json" ]; then echo "npm ci: $$engine"; npm ci --ignore-scripts --prefix "$$engine" || exit 1; fi; \
 	done
 
+
+# Time and memory of `usage` on 5 MB to 1 GiB beside jq and Node, in one run; writes docs/benchmarks/usage.md.
+.PHONY: bench-usage fuzz-usage
+bench-usage:
+	mkdir -p bin docs/benchmarks
+	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/issue-assistant ./cmd/issue-assistant
+	go run ./internal/tools/benchusage -binary bin/issue-assistant
+
+# Every fuzz target of the usage line for FUZZTIME each.
+FUZZTIME ?= 10m
+fuzz-usage:
+	for t in FuzzEnds FuzzReadClaude FuzzReadCodex FuzzReadGemini FuzzReadOurs; do \
+	  go test ./internal/usage -run xxx -fuzz "^$$t$$" -fuzztime $(FUZZTIME) || exit 1; done
+	for t in FuzzReader FuzzMembers; do \
+	  go test ./internal/engine/enginelog -run xxx -fuzz "^$$t$$" -fuzztime $(FUZZTIME) || exit 1; done
