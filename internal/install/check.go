@@ -29,8 +29,8 @@ type checker struct {
 
 const installHint = "run `issue-assistant install`; --dry-run shows what would change"
 
-func (c *checker) add(severity diag.Severity, path string, line int, code, message, hint string) {
-	c.found = append(c.found, diag.Diagnostic{Path: path, Line: line, Severity: severity, Code: code, Message: message, Hint: hint})
+func (c *checker) add(path string, line int, code, message, hint string) {
+	c.found = append(c.found, diag.Diagnostic{Path: path, Line: line, Severity: diag.Error, Code: code, Message: message, Hint: hint})
 }
 
 // read returns nil for a file that is not there.
@@ -40,12 +40,12 @@ func (c *checker) read(path string) []byte {
 		return nil
 	}
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
-		c.add(diag.Error, path, 0, "not-a-file", "this is no regular file of at most 1 MiB that can be read", "make it one; symbolic links do not count")
+		c.add(path, 0, "not-a-file", "this is no regular file of at most 1 MiB that can be read", "make it one; symbolic links do not count")
 		return nil
 	}
 	data, err := fs.ReadFile(c.root, path)
 	if err != nil {
-		c.add(diag.Error, path, 0, "unreadable", "this file cannot be read", "give read access to it")
+		c.add(path, 0, "unreadable", "this file cannot be read", "give read access to it")
 		return nil
 	}
 	if data == nil {
@@ -71,12 +71,12 @@ func (c *checker) workflows() {
 	_, err = fs.Stat(c.root, findingsPath)
 	s, err := settingsOf(c.root, cfg, err == nil)
 	if err != nil {
-		c.add(diag.Error, config.Path, 0, "chunk-work", err.Error(), "")
+		c.add(config.Path, 0, "chunk-work", err.Error(), "")
 		return
 	}
 	base, err := releasePins(c.templates)
 	if err != nil {
-		c.add(diag.Error, workflowPath(""), 0, "templates", err.Error(), "")
+		c.add(workflowPath(""), 0, "templates", err.Error(), "")
 		return
 	}
 	if all.Assistant == (Pin{}) {
@@ -86,7 +86,7 @@ func (c *checker) workflows() {
 		// Each file with its own pins: what is left after that is a difference.
 		want, err := renderOne(c.templates, s, pinsOf(files[p]).merge(all).merge(base), p)
 		if err != nil {
-			c.add(diag.Error, config.Path, 0, "workflow-settings", err.Error(), "")
+			c.add(config.Path, 0, "workflow-settings", err.Error(), "")
 			return
 		}
 		c.compare(p, files[p], want)
@@ -110,12 +110,12 @@ func (c *checker) compare(path string, have, want []byte) {
 	switch {
 	case have == nil && want == nil:
 	case have == nil:
-		c.add(diag.Error, path, 0, "workflow-missing", "this workflow is missing", installHint)
+		c.add(path, 0, "workflow-missing", "this workflow is missing", installHint)
 	case want == nil && authorOf(have) == foreign:
 	case want == nil:
-		c.add(diag.Error, path, 0, "workflow-unneeded", "the settings no longer ask for this workflow", "remove the file")
+		c.add(path, 0, "workflow-unneeded", "the settings no longer ask for this workflow", "remove the file")
 	case string(withoutPins(have)) != string(withoutPins(want)):
-		c.add(diag.Error, path, firstDifference(have, want), "workflow-differs",
+		c.add(path, firstDifference(have, want), "workflow-differs",
 			"this workflow differs from what this release writes", installHint)
 	}
 }
@@ -134,7 +134,7 @@ func (c *checker) pins(files map[string][]byte) {
 				continue
 			}
 			if !commitHash.MatchString(m[3]) || m[4] == "" {
-				c.add(diag.Error, p, n+1, "pin", "an action is not pinned to the 40 hex digits of a commit with its version behind it", "uses: OWNER/REPO@SHA # VERSION")
+				c.add(p, n+1, "pin", "an action is not pinned to the 40 hex digits of a commit with its version behind it", "uses: OWNER/REPO@SHA # VERSION")
 				continue
 			}
 			pin := Pin{m[2], m[3], m[4]}
@@ -144,7 +144,7 @@ func (c *checker) pins(files map[string][]byte) {
 			if first == (Pin{}) {
 				first = pin
 			} else if pin != first {
-				c.add(diag.Error, p, n+1, "pin-differs", "the workflows use the assistant's action at different commits", installHint)
+				c.add(p, n+1, "pin-differs", "the workflows use the assistant's action at different commits", installHint)
 			}
 		}
 	}
@@ -169,32 +169,32 @@ func firstDifference(a, b []byte) int {
 func (c *checker) rules() {
 	data := c.read(config.RulesPath)
 	if data == nil {
-		c.add(diag.Error, config.RulesPath, 0, "rules-missing", "the rules of the assistant are missing", installHint)
+		c.add(config.RulesPath, 0, "rules-missing", "the rules of the assistant are missing", installHint)
 		return
 	}
 	if !utf8.Valid(data) {
-		c.add(diag.Error, config.RulesPath, 0, "rules-encoding", "this file is not UTF-8", "save it as UTF-8")
+		c.add(config.RulesPath, 0, "rules-encoding", "this file is not UTF-8", "save it as UTF-8")
 		return
 	}
 	text, err := Core(c.templates)
 	if err != nil {
-		c.add(diag.Error, config.RulesPath, 0, "templates", err.Error(), "")
+		c.add(config.RulesPath, 0, "templates", err.Error(), "")
 		return
 	}
 	have := toLF(data)
 	found, err := findCore(have)
 	switch {
 	case err != nil:
-		c.add(diag.Error, config.RulesPath, 0, "core-markers", strings.TrimPrefix(err.Error(), config.RulesPath+": "), "put the two marker lines back")
+		c.add(config.RulesPath, 0, "core-markers", strings.TrimPrefix(err.Error(), config.RulesPath+": "), "put the two marker lines back")
 	case found == nil:
-		c.add(diag.Error, config.RulesPath, 0, "core-missing", "the core block is missing", installHint)
+		c.add(config.RulesPath, 0, "core-missing", "the core block is missing", installHint)
 	case string(have[found.start:found.end]) != coreBlock(text):
 		line := 1 + strings.Count(string(have[:found.start]), "\n")
 		message := "the core block is that of another release"
 		if !found.intact() {
 			message = "the core block was edited: your own rules belong outside of it"
 		}
-		c.add(diag.Error, config.RulesPath, line, "core-differs", message, installHint+"; --force overwrites edits")
+		c.add(config.RulesPath, line, "core-differs", message, installHint+"; --force overwrites edits")
 	}
 }
 
@@ -202,8 +202,8 @@ func (c *checker) ignore() {
 	data := c.read(ignorePath)
 	material, hidden := ignoreState(data)
 	if hidden {
-		c.add(diag.Error, ignorePath, 0, "rules-ignored", "a line keeps all of .issue-assistant out of commits, the rules too", "ignore "+ignoreLine+" only")
+		c.add(ignorePath, 0, "rules-ignored", "a line keeps all of .issue-assistant out of commits, the rules too", "ignore "+ignoreLine+" only")
 	} else if !material {
-		c.add(diag.Error, ignorePath, 0, "material-not-ignored", fmt.Sprintf("the line %s is missing", ignoreLine), installHint)
+		c.add(ignorePath, 0, "material-not-ignored", fmt.Sprintf("the line %s is missing", ignoreLine), installHint)
 	}
 }

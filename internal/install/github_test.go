@@ -188,7 +188,7 @@ func TestGitHubsParser(t *testing.T) {
 	broken := rendered(t, engine.Claude)[workflowPath("triage")]
 	for what, change := range map[string][2]string{
 		"scope":   {"discussions: read", "discussion: read"},
-		"needs":   {"needs: analyze\n", "needs: analyse\n"},
+		"needs":   {"needs: analyze\n", "needs: analysis\n"},
 		"context": {"if: needs.analyze.outputs.ended == 'finished'", "if: secrets.X == 'finished'"},
 		"key":     {"timeout-minutes: 75", "timeout-minute: 75"},
 	} {
@@ -383,7 +383,7 @@ func TestConditions(t *testing.T) {
 				return
 			}
 			asked[path+" "+condition] = true
-			for _, status := range []string{"success", "failure", "cancelled"} {
+			for _, status := range []string{"success", "failure", "cancelled"} { //nolint:misspell // GitHub's word
 				for _, ready := range []string{"true", "false", ""} {
 					// A condition without a status function is and-ed with success() by GitHub.
 					expr := condition

@@ -18,13 +18,12 @@ import (
 
 // carried is what a set-up of the earlier tool (dennis-otto/issue-assistant) says, as far as there is a place for it.
 type carried struct {
-	engine   engine.Name
-	model    string
-	hosts    []string
-	area     *string
-	release  *bool
-	project  string
-	oldFiles []string
+	engine  engine.Name
+	model   string
+	hosts   []string
+	area    *string
+	release *bool
+	project string
 }
 
 type starter struct{ config, labels []byte }

@@ -118,30 +118,6 @@ func walkValues(path string, v any, visit func(path, text string)) {
 	}
 }
 
-// find returns the value node at a path of keys.
-func find(n *yaml.Node, keys ...string) (key, value *yaml.Node) {
-	if n.Kind == yaml.DocumentNode {
-		n = n.Content[0]
-	}
-	value = n
-	for _, k := range keys {
-		found := false
-		if value.Kind != yaml.MappingNode {
-			return nil, nil
-		}
-		for i := 0; i+1 < len(value.Content); i += 2 {
-			if value.Content[i].Value == k {
-				key, value, found = value.Content[i], value.Content[i+1], true
-				break
-			}
-		}
-		if !found {
-			return nil, nil
-		}
-	}
-	return key, value
-}
-
 // walkNodes visits each mapping pair.
 func walkNodes(n *yaml.Node, visit func(key, value *yaml.Node)) {
 	if n.Kind == yaml.MappingNode {

@@ -54,7 +54,7 @@ var mutants = []mutant{
 	{"a group on the router", "", "permissions: {}\n", "permissions: {}\nconcurrency: {group: \"bot-${{ github.event.issue.number }}\", cancel-in-progress: true}\n", "groups span a task and its issue"},
 	{"a group on a calling job", "", "    needs: event\n", "    needs: event\n    concurrency: {group: x, cancel-in-progress: false}\n", "groups span a task and its issue"},
 	{"a group on analyze alone", "triage", "concurrency: # spans both jobs: an answer is written before the next run of this issue reads it\n  group: issue-assistant-triage-${{ inputs.issue }}\n  cancel-in-progress: false\n", "", "groups span a task and its issue"},
-	{"a run that is cancelled by the next", "follow-up", "cancel-in-progress: false", "cancel-in-progress: true", "groups span a task and its issue"},
+	{"a run that the next one cancels", "follow-up", "cancel-in-progress: false", "cancel-in-progress: true", "groups span a task and its issue"},
 	{"a group named by the caller", "triage", "group: issue-assistant-triage-", "group: ${{ github.workflow }}-", "groups span a task and its issue"},
 	{"dry_run beside dry-run", "triage", "      dry-run: {description: Write nothing, type", "      dry_run: {description: Write nothing, type", "an input has one name"},
 	{"an input that no trigger has", "cost", "inputs.since", "inputs.until", "an input has one name"},

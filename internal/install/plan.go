@@ -80,7 +80,7 @@ func Make(rootDir string, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the repository: %w", unwrapPath(err))
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // only read from
 	m := &maker{Plan: &Plan{Root: rootDir}, Options: o, root: root, old: map[string]oldFile{}}
 	for _, step := range []func() error{m.load, m.carryOver, m.settings, m.pins, m.workflows, m.rules, m.starters, m.ignore} {
 		if err := step(); err != nil {

@@ -68,7 +68,7 @@ func readAll(root *os.Root, name string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, unwrapPath(err))
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // only read from
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, unwrapPath(err))

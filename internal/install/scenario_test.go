@@ -144,8 +144,10 @@ func TestInstallTwice(t *testing.T) {
 
 func TestInstallAfterOneSetting(t *testing.T) {
 	t.Parallel()
-	all := []string{workflowPath(""), workflowPath("triage"), workflowPath("reanalyze"), workflowPath("follow-up"), workflowPath("maintainer-reply"),
-		workflowPath("release-reply"), workflowPath("lifecycle"), workflowPath("labels"), workflowPath("cost")}
+	all := []string{
+		workflowPath(""), workflowPath("triage"), workflowPath("reanalyze"), workflowPath("follow-up"), workflowPath("maintainer-reply"),
+		workflowPath("release-reply"), workflowPath("lifecycle"), workflowPath("labels"), workflowPath("cost"),
+	}
 	withKeys := all[:6]
 	for _, tt := range []struct {
 		name, old, now string
@@ -439,7 +441,7 @@ func TestFailureUndoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	w := &writer{root: root}
 	for i := range p.Changes {
 		if p.Changes[i].writes() {

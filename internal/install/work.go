@@ -20,8 +20,10 @@ type Work struct {
 func (w *Work) Permissions() string { return block(w.Scopes) }
 
 // scopeNames are the scopes that a permissions block may name.
-var scopeNames = []string{"actions", "attestations", "checks", "contents", "deployments", "discussions", "id-token",
-	"issues", "models", "packages", "pages", "pull-requests", "security-events", "statuses"}
+var scopeNames = []string{
+	"actions", "attestations", "checks", "contents", "deployments", "discussions", "id-token",
+	"issues", "models", "packages", "pages", "pull-requests", "security-events", "statuses",
+}
 
 var (
 	workPath   = regexp.MustCompile(`^\./\.github/workflows/[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.ya?ml$`)

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -69,7 +70,7 @@ func (w *wrapper) fakeGo(status string) {
 func (w *wrapper) run(env ...string) (string, error) {
 	w.t.Helper()
 	cmd := exec.Command(filepath.Join(w.bin, "bash"), "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", stepScript(w.t))
-	cmd.Env = append(w.env[:len(w.env):len(w.env)], env...)
+	cmd.Env = append(slices.Clip(w.env), env...)
 	cmd.Dir = w.temp
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -195,7 +196,7 @@ func TestWrapperIsReplaced(t *testing.T) {
 			w.write("dist/issue-assistant-linux-amd64", "#!/bin/bash\necho \"pid $$\"\n")
 		}
 		cmd := exec.Command(filepath.Join(w.bin, "bash"), "-c", strings.Replace(stepScript(t), "exec bash", "echo \"step $$\"; exec bash", 1))
-		cmd.Env = append(w.env[:len(w.env):len(w.env)], "INPUT_COMMAND=run")
+		cmd.Env = append(slices.Clip(w.env), "INPUT_COMMAND=run")
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -109,7 +110,7 @@ func (w *writer) sweepTemps(dir string) {
 	if err != nil {
 		return
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // only read from
 	names, _ := f.Readdirnames(-1)
 	for _, name := range names {
 		at := path.Join(dir, name)
@@ -177,8 +178,8 @@ func (w *writer) undo() error {
 		errs = append(errs, err)
 	}
 	w.cleanUp()
-	for i := len(w.folders) - 1; i >= 0; i-- {
-		errs = append(errs, w.root.Remove(w.folders[i]))
+	for _, folder := range slices.Backward(w.folders) {
+		errs = append(errs, w.root.Remove(folder))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("put back what was there: %w", err)
