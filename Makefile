@@ -42,3 +42,19 @@ fuzz-usage:
 	  go test ./internal/usage -run xxx -fuzz "^$$t$$" -fuzztime $(FUZZTIME) || exit 1; done
 	for t in FuzzReader FuzzMembers; do \
 	  go test ./internal/engine/enginelog -run xxx -fuzz "^$$t$$" -fuzztime $(FUZZTIME) || exit 1; done
+
+# The meter: 10,000 seeded runs against a provider that bills by its own counter, the budget's use, the time beside the
+# standard library's reverse proxy, and Claude Code where it is installed. Figures: docs/benchmarks/run.md.
+.PHONY: bench-run prices
+SEEDS ?= 10000
+bench-run:
+	METER_BENCH=1 go test ./internal/meter -count=1 -v -run 'TestOverhead'
+	METER_SEEDS=$(SEEDS) go test ./internal/meter -count=1 -v -timeout 2h -run 'TestNoSeedGoesOverItsBudget|TestAnEndlessRun|TestUsualTasks|TestClaudeCode' | grep -v '^=== '
+
+# Newer prices to compare with: the test then lists every difference to internal/meter/prices.json.
+GENAI_PRICES ?= latest
+prices:
+	folder=$$(mktemp -d) && cd $$folder && npm pack --silent @pydantic/genai-prices@$(GENAI_PRICES) && tar xzf *.tgz && cd - && \
+	node internal/tools/genprices/extract.mjs $$folder/package > internal/meter/testdata/genai-prices/models.json && \
+	cp $$folder/package/LICENSE internal/meter/testdata/genai-prices/LICENSE && rm -r $$folder
+	go test ./internal/meter -count=1 -run TestDifferencesToGenaiPrices

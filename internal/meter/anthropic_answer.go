@@ -49,7 +49,9 @@ func (r *anthropicReader) Write(p []byte) (int, error) {
 	switch {
 	case r.broken:
 	case r.stream:
-		r.broken = !r.sse.feed(p)
+		if !r.sse.feed(p) {
+			r.broken = true
+		}
 	case len(r.body)+len(p) > maxPlainBody:
 		r.broken, r.body = true, nil
 	default:
@@ -187,7 +189,7 @@ func (r *anthropicReader) answer(bool) answer {
 	if !r.stream {
 		r.plain()
 	}
-	a := answer{model: r.model, stop: r.stop, cleared: r.cleared}
+	a := answer{model: r.model, stop: r.stop, cut: r.stop == "max_tokens", cleared: r.cleared}
 	a.turn = r.stopped && !r.failed && !r.broken && r.stop != ""
 	usage, sound := r.usage()
 	a.usage = usage

@@ -288,8 +288,7 @@ func (l *ledger) settle(g *grant, r *request, o outcome) booked {
 	switch {
 	case o.free:
 		b = booked{basis: engine.BasisFree}
-	case o.answer.final && o.answer.usage.Output <= g.maxOutput*4 &&
-		l.plausible(r, best, o.answer.usage.Prompt()):
+	case o.answer.final && g.plausible(o.answer) && l.plausible(r, best, o.answer.usage.Prompt()):
 		b = booked{cost: priced(g, r, o), basis: engine.BasisUsage}
 	}
 	l.reserved -= g.reserved
@@ -310,6 +309,15 @@ func (l *ledger) settle(g *grant, r *request, o outcome) booked {
 	close(l.changed)
 	l.changed = make(chan struct{})
 	return b
+}
+
+// plausible is false when an answer's length does not agree with the tokens it was allowed.
+func (g *grant) plausible(a answer) bool {
+	const absurd = 4 // times what was allowed
+	if a.usage.Output/absurd > g.maxOutput {
+		return false
+	}
+	return !a.cut || a.usage.Output >= g.maxOutput-g.maxOutput/10
 }
 
 // plausible is false when a number of tokens is less than the prompt can have, or so large that it cannot be true. A

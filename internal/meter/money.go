@@ -54,7 +54,10 @@ func (p pico) share(num, den int64) pico {
 		return p
 	}
 	hi, lo := bits.Mul64(uint64(p), uint64(num)) //nolint:gosec // amounts are never negative
-	q, rem := bits.Div64(hi, lo, uint64(den))    //nolint:gosec // den is a small constant
+	if hi >= uint64(den) {                       //nolint:gosec // den is a small constant
+		return maxPico
+	}
+	q, rem := bits.Div64(hi, lo, uint64(den)) //nolint:gosec // den is a small constant
 	if rem > 0 {
 		q++
 	}

@@ -89,6 +89,7 @@ type answer struct {
 	turn    bool    // an answer of the model arrived
 	model   string  // as the provider names it
 	stop    string  // a fixed word of the provider
+	cut     bool    // it stopped because it reached its max tokens
 	blocks  []block // its parts as they return in later requests, where they are known
 	cleared bool    // the provider left out parts of the prompt: its tokens say nothing about the next one
 	fast    bool    // surcharges that the usage itself names
