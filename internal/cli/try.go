@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -67,7 +70,7 @@ func (a *app) try(ctx context.Context, what string, f tryFlags) error {
 			return usage(err)
 		}
 	}
-	stage, err := a.newStage(ctx, what, f)
+	stage, err := a.newTrial(ctx, what, f)
 	if err != nil {
 		return err
 	}
@@ -80,7 +83,7 @@ func (a *app) try(ctx context.Context, what string, f tryFlags) error {
 }
 
 // play runs the commands of the analyze and the apply job.
-func (s *stage) play(ctx context.Context, f tryFlags) error {
+func (s *trial) play(ctx context.Context, f tryFlags) error {
 	number := strconv.Itoa(s.issue)
 	ready := string(engine.Claude)
 	if f.engine != engineReplay {
@@ -119,7 +122,7 @@ func (s *stage) play(ctx context.Context, f tryFlags) error {
 }
 
 // answer gets the answer from a file, a recording or a real engine; the last two leave an execution file and a line.
-func (s *stage) answer(ctx context.Context, f tryFlags, limits, material map[string]string) error {
+func (s *trial) answer(ctx context.Context, f tryFlags, limits, material map[string]string) error {
 	if f.answerFile != "" {
 		data, err := s.user.readInput(f.answerFile)
 		if err != nil {
@@ -144,7 +147,7 @@ func (s *stage) answer(ctx context.Context, f tryFlags, limits, material map[str
 	return err
 }
 
-func (s *stage) replay(ctx context.Context, limits, material map[string]string, execution string) error {
+func (s *trial) replay(ctx context.Context, limits, material map[string]string, execution string) error {
 	if s.recording == nil {
 		return usage(withHint(errors.New("there is no recorded run for this issue"),
 			"--answer-file FILE with an answer of your own, or --engine claude to ask a real engine"))
@@ -163,8 +166,8 @@ func (s *stage) replay(ctx context.Context, limits, material map[string]string, 
 	}
 	res, err := run.Replay(ctx, run.Options{
 		Task: string(s.task), Issue: s.issue, Driver: driver, Limits: l, Schema: schema, ExecutionFile: execution,
-		Temp: s.temp, Checkout: s.dir, Material: material["material"], RulesFile: material["rules-file"], Now: s.app.Now,
-	}, strings.NewReader(string(s.recording)))
+		Temp: s.temp, Checkout: s.dir, Material: material["material"], RulesFile: material["rules-file"], Now: s.recordedClock(),
+	}, bytes.NewReader(s.recording))
 	if err != nil {
 		return failure(err)
 	}
@@ -172,7 +175,29 @@ func (s *stage) replay(ctx context.Context, limits, material map[string]string, 
 	return nil
 }
 
-func (s *stage) limits(outputs map[string]string) (run.Limits, error) {
+// recordedClock lets a played run take the time that the recorded one took.
+func (s *trial) recordedClock() func() time.Time {
+	begin, took := s.app.Now(), time.Duration(0)
+	for line := range bytes.Lines(s.recording) {
+		var result struct {
+			Type string `json:"type"`
+			MS   int64  `json:"duration_ms"`
+		}
+		if json.Unmarshal(line, &result) == nil && result.Type == "result" {
+			took = time.Duration(result.MS) * time.Millisecond
+		}
+	}
+	first := true
+	return func() time.Time {
+		if first {
+			first = false
+			return begin
+		}
+		return begin.Add(took)
+	}
+}
+
+func (s *trial) limits(outputs map[string]string) (run.Limits, error) {
 	turns, err1 := strconv.Atoi(outputs["max-turns"])
 	budget, err2 := strconv.ParseFloat(outputs["max-budget-usd"], 64)
 	minutes, err3 := strconv.Atoi(outputs["timeout-minutes"])
@@ -182,7 +207,7 @@ func (s *stage) limits(outputs map[string]string) (run.Limits, error) {
 }
 
 // show prints what a maintainer would see.
-func (s *stage) show() error {
+func (s *trial) show() error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of #%d: %s\n", s.task, s.issue, printable(s.title))
 	comments := s.ours()
@@ -211,7 +236,7 @@ func (s *stage) show() error {
 }
 
 // labelChange says which labels came and went.
-func (s *stage) labelChange() string {
+func (s *trial) labelChange() string {
 	now := s.labels()
 	var words []string
 	for _, l := range now {

@@ -31,6 +31,9 @@ var samples embed.FS
 // sampleRepo is the repository of the samples.
 const sampleRepo = "example/tidybox"
 
+// sampleCommit stands for the analyzed commit in links.
+const sampleCommit = "0123456789abcdef0123456789abcdef01234567"
+
 // sampleNames lists the samples, the one that `try` plays by itself first.
 func sampleNames() []string {
 	names := []string{"bug"}
@@ -46,8 +49,8 @@ func sampleNames() []string {
 	return names
 }
 
-// stage is a runner and a repository that exist for one try only.
-type stage struct {
+// trial is a runner and a repository that exist for one try only.
+type trial struct {
 	user *app // the real world, for what is shown and read
 	app  *app // the commands' world: a temporary folder, GitHub in memory
 
@@ -65,12 +68,12 @@ type stage struct {
 	line  string
 }
 
-func (a *app) newStage(ctx context.Context, what string, f tryFlags) (*stage, error) {
+func (a *app) newTrial(ctx context.Context, what string, f tryFlags) (*trial, error) {
 	temp, err := os.MkdirTemp("", "issue-assistant-try-")
 	if err != nil {
 		return nil, failure(err)
 	}
-	s := &stage{user: a, temp: temp, dir: filepath.Join(temp, "checkout"), ended: engine.NotStarted}
+	s := &trial{user: a, temp: temp, dir: filepath.Join(temp, "checkout"), ended: engine.NotStarted}
 	if err := s.set(ctx, what, f); err != nil {
 		s.close()
 		return nil, err
@@ -78,9 +81,9 @@ func (a *app) newStage(ctx context.Context, what string, f tryFlags) (*stage, er
 	return s, nil
 }
 
-func (s *stage) close() { _ = os.RemoveAll(s.temp) } // a temporary folder that stays behind harms nobody
+func (s *trial) close() { _ = os.RemoveAll(s.temp) } // a temporary folder that stays behind harms nobody
 
-func (s *stage) set(ctx context.Context, what string, f tryFlags) error {
+func (s *trial) set(ctx context.Context, what string, f tryFlags) error {
 	repo := sampleRepo
 	if f.repo != "" {
 		repo = f.repo
@@ -88,7 +91,7 @@ func (s *stage) set(ctx context.Context, what string, f tryFlags) error {
 	s.server = ghtest.New(ghtest.Options{Repo: repo, Now: s.user.Now})
 	s.vars = map[string]string{
 		"RUNNER_TEMP": s.temp, "GITHUB_REPOSITORY": repo, "GITHUB_STEP_SUMMARY": filepath.Join(s.temp, "summary.md"),
-		"GITHUB_API_URL": "https://api.github.com", "GITHUB_TOKEN": "none-needed", "PATH": s.user.Getenv("PATH"),
+		"GITHUB_API_URL": "https://api.github.com", "GITHUB_TOKEN": "none-needed", "PATH": s.user.Getenv("PATH"), "GITHUB_SHA": sampleCommit,
 	}
 	env := s.user.Env
 	env.Dir, env.HTTP, env.Stdout, env.Stderr, env.Stdin = s.dir, s.server.Transport(), io.Discard, io.Discard, strings.NewReader("")
@@ -106,7 +109,7 @@ func (s *stage) set(ctx context.Context, what string, f tryFlags) error {
 }
 
 // fill puts the issue into the repository in memory and the files into the checkout.
-func (s *stage) fill(ctx context.Context, what string, f tryFlags, repo string) error {
+func (s *trial) fill(ctx context.Context, what string, f tryFlags, repo string) error {
 	switch {
 	case slices.Contains(sampleNames(), what):
 		return s.fillSample(what)
@@ -133,7 +136,7 @@ func (s *stage) fill(ctx context.Context, what string, f tryFlags, repo string) 
 	return s.fillReal(ctx, repo, number)
 }
 
-func (s *stage) fillSample(name string) error {
+func (s *trial) fillSample(name string) error {
 	read := func(file string) []byte {
 		data, err := samples.ReadFile(file)
 		if err != nil {
@@ -167,7 +170,7 @@ func (s *stage) fillSample(name string) error {
 
 // fillCheckout takes the settings of the working folder, where there are any: the issue is tried as this repository
 // would treat it. Without them the starters are used.
-func (s *stage) fillCheckout() error {
+func (s *trial) fillCheckout() error {
 	if err := os.MkdirAll(s.dir, 0o750); err != nil {
 		return failure(err)
 	}
@@ -179,7 +182,7 @@ func (s *stage) fillCheckout() error {
 }
 
 // fillSettings copies the text files of .issue-assistant.
-func (s *stage) fillSettings(from fs.FS) error {
+func (s *trial) fillSettings(from fs.FS) error {
 	dir := filepath.Join(s.dir, config.Dir)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return failure(err)
@@ -200,7 +203,7 @@ func (s *stage) fillSettings(from fs.FS) error {
 }
 
 // fillReal reads an issue with its comments. Public repositories need no token; one in the environment is used.
-func (s *stage) fillReal(ctx context.Context, repo string, number int) error {
+func (s *trial) fillReal(ctx context.Context, repo string, number int) error {
 	real := *s.user
 	real.Getenv = func(name string) string {
 		if name == "GITHUB_REPOSITORY" {
@@ -233,7 +236,7 @@ func (s *stage) fillReal(ctx context.Context, repo string, number int) error {
 }
 
 // labelsOf gives the repository in memory the labels that its settings name.
-func (s *stage) labelsOf(dir string) error {
+func (s *trial) labelsOf(dir string) error {
 	file, _, err := config.LoadLabels(os.DirFS(dir))
 	if err != nil {
 		return failure(err)
@@ -250,7 +253,7 @@ func (s *stage) labelsOf(dir string) error {
 }
 
 // step runs one command as the runner would and returns its outputs.
-func (s *stage) step(ctx context.Context, args ...string) (map[string]string, error) {
+func (s *trial) step(ctx context.Context, args ...string) (map[string]string, error) {
 	var said bytes.Buffer
 	file := filepath.Join(s.temp, "outputs")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -292,7 +295,7 @@ func outputsOf(file string) (map[string]string, error) {
 
 // realRun starts the program again for `run`, with the real environment: it needs the key, and may start itself anew to
 // hide it.
-func (s *stage) realRun(ctx context.Context, f tryFlags, limits, material map[string]string, execution string) error {
+func (s *trial) realRun(ctx context.Context, f tryFlags, limits, material map[string]string, execution string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return failure(err)
@@ -318,7 +321,7 @@ func (s *stage) realRun(ctx context.Context, f tryFlags, limits, material map[st
 	return nil
 }
 
-func (s *stage) summary() string {
+func (s *trial) summary() string {
 	data, err := os.ReadFile(s.vars["GITHUB_STEP_SUMMARY"])
 	if err != nil {
 		return ""
@@ -327,8 +330,8 @@ func (s *stage) summary() string {
 }
 
 // notes are what apply said beside the comment: repaired, skipped, refused.
-func (s *stage) notes() []string {
-	_, after, found := strings.Cut(s.summary(), "\n### ")
+func (s *trial) notes() []string {
+	_, after, found := strings.Cut("\n"+s.summary(), "\n### ")
 	if !found {
 		return nil
 	}
@@ -336,7 +339,7 @@ func (s *stage) notes() []string {
 }
 
 // ours are the comments that the assistant wrote.
-func (s *stage) ours() []string {
+func (s *trial) ours() []string {
 	var bodies []string
 	for _, c := range s.server.Comments(s.issue) {
 		if c.Author.IsBot() {
@@ -346,19 +349,19 @@ func (s *stage) ours() []string {
 	return bodies
 }
 
-func (s *stage) labels() []string {
+func (s *trial) labels() []string {
 	issue, _ := s.server.Issue(s.issue)
 	return issue.Labels
 }
 
-// Tracked and Read make the stage the checkout of apply: every file of it counts as tracked.
-func (s *stage) Tracked(name string) bool {
+// Tracked and Read make the trial the checkout of apply: every file of it counts as tracked.
+func (s *trial) Tracked(name string) bool {
 	info, err := fs.Stat(os.DirFS(s.dir), name)
 	return err == nil && info.Mode().IsRegular() && !strings.HasPrefix(name, config.Dir+"/")
 }
 
 // Read reads a file of the checkout.
-func (s *stage) Read(name string, limit int64) (data []byte, err error) {
+func (s *trial) Read(name string, limit int64) (data []byte, err error) {
 	f, err := os.DirFS(s.dir).Open(name)
 	if err != nil {
 		return nil, err
