@@ -117,7 +117,7 @@ func (p *gqlParser) next() {
 		return
 	}
 	n := 0
-	for n < len(p.src) && (isWord(p.src[n]) || (n == 0 && p.src[n] == '-') || (n > 0 && p.src[n] == '.' && isDigit(p.src[0]))) {
+	for n < len(p.src) && (isWord(p.src[n]) || (n == 0 && p.src[n] == '-') || (n > 0 && p.src[n] == '.' && (isDigit(p.src[0]) || p.src[0] == '-'))) {
 		n++
 	}
 	switch {
