@@ -58,3 +58,13 @@ prices:
 	node internal/tools/genprices/extract.mjs $$folder/package > internal/meter/testdata/genai-prices/models.json && \
 	cp $$folder/package/LICENSE internal/meter/testdata/genai-prices/LICENSE && rm -r $$folder
 	go test ./internal/meter -count=1 -run TestDifferencesToGenaiPrices
+
+# Cleaning: times into docs/benchmarks/sanitize.md, and fuzzing of the composed comment with two other parsers as judges.
+# What fuzzing finds becomes a corpus file that every test reads: MOVE_FINDINGS=1 go test ./internal/sanitize -run MoveFindings
+.PHONY: bench-sanitize fuzz-sanitize
+bench-sanitize:
+	mkdir -p docs/benchmarks
+	SANITIZE_BENCH=1 go test ./internal/sanitize -count=1 -run TestWriteBenchmarks
+
+fuzz-sanitize:
+	go test ./internal/sanitize -run xxx -fuzz FuzzComment -fuzztime $(FUZZTIME)

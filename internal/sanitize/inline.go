@@ -3,6 +3,7 @@ package sanitize
 import (
 	"bytes"
 	"html"
+	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
@@ -31,6 +32,13 @@ func (r *run) add(c byte, from, to int, link bool) {
 	r.link = append(r.link, link)
 }
 
+// opaque stands for something that is not text, apart from the text before and after it.
+func (r *run) opaque(at int, link bool) {
+	r.nodes++
+	r.add(opaque, max(0, at), max(0, at)+1, link)
+	r.nodes++
+}
+
 // inline judges the text of one block.
 func (s *scan) inline(block ast.Node) {
 	r := &run{}
@@ -57,17 +65,13 @@ func (s *scan) collect(r *run, n ast.Node, link bool) {
 		case *ast.Text:
 			s.collectText(r, c, link)
 		case *ast.CodeSpan:
-			r.nodes++
-			r.add(opaque, max(0, c.Pos()), max(0, c.Pos())+1, link)
-			r.nodes++
+			r.opaque(c.Pos(), link)
 		case *ast.RawHTML:
 			s.rawHTML(c)
-			r.add(opaque, max(0, c.Pos()), max(0, c.Pos())+1, link)
-			r.nodes++
+			r.opaque(c.Pos(), link)
 		case *ast.AutoLink:
 			s.autoLink(c)
-			r.add(opaque, max(0, c.Pos()), max(0, c.Pos())+1, link)
-			r.nodes++
+			r.opaque(c.Pos(), link)
 		case *ast.Image:
 			s.unlink("image", c, c.Pos(), c.Pos()+1)
 			s.collect(r, c, link)
@@ -104,7 +108,11 @@ func (s *scan) collectText(r *run, t *ast.Text, link bool) {
 			continue
 		case c == '&':
 			if n := entityLen(string(src[i:min(seg.Stop, i+40)])); n > 0 {
-				for _, b := range []byte(html.UnescapeString(string(src[i : i+n]))) {
+				decoded := html.UnescapeString(string(src[i : i+n]))
+				if strings.ContainsFunc(decoded, Invisible) {
+					s.add("invisible character", i, i+n, "")
+				}
+				for _, b := range []byte(decoded) {
 					r.add(b, i, i+n, link)
 				}
 				i += n
