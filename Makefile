@@ -68,3 +68,16 @@ bench-sanitize:
 
 fuzz-sanitize:
 	go test ./internal/sanitize -run xxx -fuzz FuzzComment -fuzztime $(FUZZTIME)
+
+# GitHub's OpenAPI description and GraphQL schema, cut down to what the product uses, for the checker of the tests. The
+# same packages give the same bytes; a newer one is chosen here.
+.PHONY: slim-openapi
+OCTOKIT_OPENAPI ?= 23.0.2
+OCTOKIT_GRAPHQL ?= 15.26.1
+slim-openapi:
+	folder=$$(mktemp -d) && ( cd $$folder && npm pack --silent @octokit/openapi@$(OCTOKIT_OPENAPI) @octokit/graphql-schema@$(OCTOKIT_GRAPHQL) && \
+	  mkdir rest graphql && tar xzf octokit-openapi-*.tgz -C rest package/generated/api.github.com.json package/LICENSE && \
+	  tar xzf octokit-graphql-schema-*.tgz -C graphql package/schema.graphql package/LICENSE.md ) && \
+	go run ./internal/ghapi/ghcheck/slim $$folder/rest/package/generated/api.github.com.json $$folder/graphql/package/schema.graphql internal/ghapi/ghcheck/testdata && \
+	cp $$folder/rest/package/LICENSE internal/ghapi/ghcheck/testdata/openapi.LICENSE && \
+	cp $$folder/graphql/package/LICENSE.md internal/ghapi/ghcheck/testdata/graphql-schema.LICENSE && rm -r $$folder
