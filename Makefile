@@ -81,3 +81,16 @@ slim-openapi:
 	go run ./internal/ghapi/ghcheck/slim $$folder/rest/package/generated/api.github.com.json $$folder/graphql/package/schema.graphql internal/ghapi/ghcheck/testdata && \
 	cp $$folder/rest/package/LICENSE internal/ghapi/ghcheck/testdata/openapi.LICENSE && \
 	cp $$folder/graphql/package/LICENSE.md internal/ghapi/ghcheck/testdata/graphql-schema.LICENSE && rm -r $$folder
+
+# golangci-lint by .golangci.yml.
+.PHONY: lint
+GOLANGCI ?= golangci-lint
+lint:
+	$(GOLANGCI) run ./...
+
+# Everything that a release consists of, built here twice and compared; nothing is published.
+.PHONY: release-dry-run
+VERSION ?= v0.1.0
+release-dry-run:
+	rm -rf bin/release
+	go run ./internal/tools/release -version $(VERSION) -out bin/release -verify -commit
