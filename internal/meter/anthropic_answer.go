@@ -1,6 +1,7 @@
 package meter
 
 import (
+	"maps"
 	"strings"
 )
 
@@ -290,9 +291,7 @@ func (u *anthropicUsage) merge(later anthropicUsage) {
 			u.bad = true
 		}
 	}
-	for name, m := range later.values {
-		u.values[name] = m
-	}
+	maps.Copy(u.values, later.values)
 	u.bad = u.bad || later.bad
 	u.fast, u.us, u.repeated = u.fast || later.fast, u.us || later.us, u.repeated || later.repeated
 }
@@ -303,18 +302,17 @@ func (r *anthropicReader) usage() (u Usage, sound bool) {
 	_, ended := r.end.values["output_tokens"]
 	all := r.start
 	if all.has {
-		all.values = map[string]int64{}
-		for k, v := range r.start.values {
-			all.values[k] = v
-		}
+		all.values = maps.Clone(r.start.values)
 	}
 	if r.end.has {
 		all.merge(r.end)
 	}
 	v := all.values
 	_, input := v["input_tokens"]
-	u = Usage{Input: v["input_tokens"], CachedInput: v["cache_read_input_tokens"], CacheWrite5m: v["5m"], CacheWrite1h: v["1h"],
-		Output: v["output_tokens"], Searches: v["searches"]}
+	u = Usage{
+		Input: v["input_tokens"], CachedInput: v["cache_read_input_tokens"], CacheWrite5m: v["5m"], CacheWrite1h: v["1h"],
+		Output: v["output_tokens"], Searches: v["searches"],
+	}
 	// The split says how long; the sum says how much. What the split leaves out is taken as the dearer kind it names.
 	if rest := v["cache_creation_input_tokens"] - u.CacheWrite5m - u.CacheWrite1h; rest > 0 {
 		if u.CacheWrite1h > 0 {
@@ -335,7 +333,8 @@ func word(s string, limit int) string {
 	}
 	for i := range len(s) {
 		c := s[i]
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("._:/@-[]", c) >= 0) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && strings.IndexByte("._:/@-[]", c) < 0 {
 			return ""
 		}
 	}

@@ -277,7 +277,7 @@ func (p *anthropicParser) blockObject(b *block, tool bool, nested int) error {
 		}
 		p.peek()
 		from := p.i
-		bound, err := p.value(name, b, nested)
+		bound, err := p.value(name, nested)
 		if err != nil {
 			return err
 		}
@@ -311,7 +311,7 @@ func (p *anthropicParser) blockObject(b *block, tool bool, nested int) error {
 }
 
 // value reads a member of a block and returns its bound.
-func (p *anthropicParser) value(name string, b *block, nested int) (int64, error) {
+func (p *anthropicParser) value(name string, nested int) (int64, error) {
 	if p.peek() == '[' && name == "content" {
 		var inner block
 		err := p.array(func() error {

@@ -36,8 +36,10 @@ func TestOverhead(t *testing.T) { //nolint:paralleltest // it measures time
 	}
 	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, FlushInterval: -1})
 	defer proxy.Close()
-	m, err := meter.Start(context.Background(), meter.Options{Provider: "anthropic", Upstream: up.URL, Key: realKey, Model: "claude-haiku-5-5",
-		BudgetUSD: 100, MaxTurns: 200, Prices: table(t), Now: time.Now})
+	m, err := meter.Start(context.Background(), meter.Options{
+		Provider: "anthropic", Upstream: up.URL, Key: realKey, Model: "claude-haiku-5-5",
+		BudgetUSD: 100, MaxTurns: 200, Prices: table(t), Now: time.Now,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +52,10 @@ func TestOverhead(t *testing.T) { //nolint:paralleltest // it measures time
 			t.Errorf("a request of %d kB takes %s longer", kb, b-a)
 		}
 		m.Close()
-		if m, err = meter.Start(context.Background(), meter.Options{Provider: "anthropic", Upstream: up.URL, Key: realKey, Model: "claude-haiku-5-5",
-			BudgetUSD: 100, MaxTurns: 200, Prices: table(t), Now: time.Now}); err != nil {
+		if m, err = meter.Start(context.Background(), meter.Options{
+			Provider: "anthropic", Upstream: up.URL, Key: realKey, Model: "claude-haiku-5-5",
+			BudgetUSD: 100, MaxTurns: 200, Prices: table(t), Now: time.Now,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		defer m.Close()

@@ -90,8 +90,10 @@ func readAll(stubborn bool) func(*anthropic.Request) anthropic.Step {
 		if r.Says("This is the last call") && !stubborn || r.Main > 60 {
 			return anthropic.Step{Answer: map[string]string{"verdict": "asked"}}
 		}
-		return anthropic.Step{Text: "Next file.", Thinking: "hm", HiddenTokens: 100,
-			Tools: []anthropic.Tool{{Name: "Read", Input: map[string]any{"file_path": fmt.Sprintf("f%d.go", r.Main%20)}}}}
+		return anthropic.Step{
+			Text: "Next file.", Thinking: "hm", HiddenTokens: 100,
+			Tools: []anthropic.Tool{{Name: "Read", Input: map[string]any{"file_path": fmt.Sprintf("f%d.go", r.Main%20)}}},
+		}
 	}
 }
 
@@ -110,6 +112,7 @@ func TestClaudeCodeBehindTheMeter(t *testing.T) {
 			name: "an answer within the budget", budget: 1, turns: 40,
 			script: anthropic.Script{Steps: []anthropic.Step{readAll(true)(&anthropic.Request{Main: 1}), {Text: "So.", Answer: map[string]string{"verdict": "ok"}}}},
 			check: func(t *testing.T, _ *rig, got cliResult, s meter.Summary) {
+				t.Helper()
 				if string(got.Answer) != `{"verdict":"ok"}` || s.Turns != 2 || s.Refused != "" || s.LastAsked {
 					t.Errorf("%+v, %+v", got, s)
 				}
@@ -119,6 +122,7 @@ func TestClaudeCodeBehindTheMeter(t *testing.T) {
 			name: "asked for its answer it answers", budget: 0.5, turns: 100,
 			script: anthropic.Script{Next: readAll(false)},
 			check: func(t *testing.T, _ *rig, got cliResult, s meter.Summary) {
+				t.Helper()
 				if string(got.Answer) != `{"verdict":"asked"}` || s.Refused != "" || !s.LastAsked || s.SpentUSD < 0.2 {
 					t.Errorf("%+v, %+v", got, s)
 				}
@@ -128,6 +132,7 @@ func TestClaudeCodeBehindTheMeter(t *testing.T) {
 			name: "a stubborn model is refused with one request", budget: 0.5, turns: 100,
 			script: anthropic.Script{Next: readAll(true)},
 			check: func(t *testing.T, r *rig, got cliResult, s meter.Summary) {
+				t.Helper()
 				last := r.records[len(r.records)-1]
 				if !got.IsError || got.Status != 402 || !strings.Contains(got.Result, "issue-assistant:") || s.Refused != engine.Budget ||
 					last.Refused != engine.Budget || s.Calls != s.Turns+1 || s.SpentUSD < 0.45*0.5 {
@@ -139,6 +144,7 @@ func TestClaudeCodeBehindTheMeter(t *testing.T) {
 			name: "the last turn", budget: 5, turns: 4,
 			script: anthropic.Script{Next: readAll(false)},
 			check: func(t *testing.T, r *rig, got cliResult, s meter.Summary) {
+				t.Helper()
 				if string(got.Answer) != `{"verdict":"asked"}` || s.Turns != 4 || !r.records[3].Last || r.records[2].Last {
 					t.Errorf("%+v, %+v", got, s)
 				}
@@ -148,6 +154,7 @@ func TestClaudeCodeBehindTheMeter(t *testing.T) {
 			name: "a model of 4.5 with a fixed share of thinking", budget: 0.2, turns: 100, model: "claude-haiku-4-5",
 			script: anthropic.Script{Next: readAll(false)},
 			check: func(t *testing.T, r *rig, got cliResult, s meter.Summary) {
+				t.Helper()
 				if string(got.Answer) != `{"verdict":"asked"}` || s.Refused != "" {
 					t.Errorf("%+v, %+v", got, s)
 				}
@@ -162,6 +169,7 @@ func TestClaudeCodeBehindTheMeter(t *testing.T) {
 			name: "a subscription token", budget: 1, turns: 40, bearer: true,
 			script: anthropic.Script{Steps: []anthropic.Step{{Answer: map[string]string{"verdict": "ok"}}}},
 			check: func(t *testing.T, r *rig, got cliResult, s meter.Summary) {
+				t.Helper()
 				for _, q := range r.api.Requests() {
 					if q.Header.Get("Authorization") != "Bearer "+realToken || q.Header.Get("X-Api-Key") != "" {
 						t.Errorf("headers %v", q.Header)

@@ -41,8 +41,10 @@ func TestAnEndlessRunUsesItsBudget(t *testing.T) {
 	} {
 		for _, budget := range []float64{0.5, 1, 2} {
 			for _, size := range tt.sizes {
-				r := start(t, anthropic.Script{Steps: []anthropic.Step{{Text: strings.Repeat("word ", 60), Tools: []anthropic.Tool{{Name: "Read", Input: map[string]any{"file_path": "a.go"}}}}},
-					Counter: anthropic.Counter{Min: 0.2, Max: 0.4, MissRate: tt.miss}}, func(o *meter.Options) { o.BudgetUSD, o.MaxTurns, o.Model = budget, 200, tt.model })
+				r := start(t, anthropic.Script{
+					Steps:   []anthropic.Step{{Text: strings.Repeat("word ", 60), Tools: []anthropic.Tool{{Name: "Read", Input: map[string]any{"file_path": "a.go"}}}}},
+					Counter: anthropic.Counter{Min: 0.2, Max: 0.4, MissRate: tt.miss},
+				}, func(o *meter.Options) { o.BudgetUSD, o.MaxTurns, o.Model = budget, 200, tt.model })
 				c := r.client(1)
 				c.model, c.result = tt.model, source(size)
 				c.run(t.Context(), "issue 12", 300)

@@ -163,7 +163,7 @@ func parseUpstream(raw string) (*url.URL, error) {
 	}
 	ip := net.ParseIP(u.Hostname())
 	loopback := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
-	if u.Scheme != "https" && !(u.Scheme == "http" && loopback) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !loopback) {
 		return nil, errors.New("the provider's base URL must begin with https:// (http:// only on this machine): the key would be readable on the way")
 	}
 	return u, nil

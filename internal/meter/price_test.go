@@ -149,8 +149,10 @@ func TestOverrides(t *testing.T) {
 
 func TestBrokenTables(t *testing.T) {
 	t.Parallel()
-	for _, data := range []string{`{`, `{"models":{"a":{"input":1}}}`, `{"models":{"a":{"input":1,"output":1.1234567}}}`, `{"models":{"a":{"input":-1,"output":1}}}`,
-		`{"models":{"a":{"input":1,"output":1,"search":1e3}}}`, `{"models":{"a":{"input":1,"output":1,"tiers":[{"above":1}]}}}`} {
+	for _, data := range []string{
+		`{`, `{"models":{"a":{"input":1}}}`, `{"models":{"a":{"input":1,"output":1.1234567}}}`, `{"models":{"a":{"input":-1,"output":1}}}`,
+		`{"models":{"a":{"input":1,"output":1,"search":1e3}}}`, `{"models":{"a":{"input":1,"output":1,"tiers":[{"above":1}]}}}`,
+	} {
 		if _, err := parseTable([]byte(data), day(t, "2026-11-30")); err == nil {
 			t.Errorf("%s was read", data)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
@@ -44,9 +45,7 @@ func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // send answers with a refusal in the provider's shape.
 func (m *Meter) send(w http.ResponseWriter, f refusal) int {
 	status, header, body := m.api.refusal(f)
-	for k, v := range header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), header)
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client may be gone
 	return status
@@ -152,7 +151,7 @@ var hopByHop = []string{
 // header are the engine's headers as they go upstream, still with its dummy key.
 func (c *call) header(in http.Header) http.Header {
 	h := in.Clone()
-	for _, name := range strings.Split(strings.Join(in["Connection"], ","), ",") {
+	for name := range strings.SplitSeq(strings.Join(in["Connection"], ","), ",") {
 		h.Del(strings.TrimSpace(name))
 	}
 	for _, name := range hopByHop {
@@ -253,7 +252,7 @@ func (c *call) forward(w http.ResponseWriter, ctx context.Context, header http.H
 		c.record.Status = c.m.send(w, refusal{status: http.StatusBadGateway, reason: "the provider's address redirects to another one: check the base URL"})
 		return o, false
 	}
-	c.req.raw, out = nil, nil // sent; a stream may last for minutes
+	c.req.raw, resp.Request = nil, nil // sent; a stream may last for minutes
 	return c.stream(w, resp)
 }
 

@@ -47,10 +47,18 @@ func TestOnlyTheModelEndpointIsServed(t *testing.T) {
 	host := r.BaseURL()[:strings.LastIndexByte(r.BaseURL(), '/')]
 	body := fmt.Sprintf(plainBody, "")
 	for _, tt := range []struct{ method, url string }{
-		{"GET", r.messages()}, {"HEAD", r.BaseURL() + "/api/hello"}, {"PUT", r.messages()}, {"POST", r.messages() + "/count_tokens"},
-		{"POST", r.messages() + "/"}, {"POST", r.BaseURL() + "/v1/messages/batches"}, {"POST", r.BaseURL() + "/v1/%6dessages"},
-		{"POST", r.BaseURL() + "/v1/../v1/messages"}, {"POST", r.BaseURL() + "//v1/messages"}, {"POST", r.BaseURL() + "/v1/files"},
-		{"POST", host + "/v1/messages"}, {"POST", host + "/" + strings.Repeat("0", 32) + "/v1/messages"},
+		{"GET", r.messages()},
+		{"HEAD", r.BaseURL() + "/api/hello"},
+		{"PUT", r.messages()},
+		{"POST", r.messages() + "/count_tokens"},
+		{"POST", r.messages() + "/"},
+		{"POST", r.BaseURL() + "/v1/messages/batches"},
+		{"POST", r.BaseURL() + "/v1/%6dessages"},
+		{"POST", r.BaseURL() + "/v1/../v1/messages"},
+		{"POST", r.BaseURL() + "//v1/messages"},
+		{"POST", r.BaseURL() + "/v1/files"},
+		{"POST", host + "/v1/messages"},
+		{"POST", host + "/" + strings.Repeat("0", 32) + "/v1/messages"},
 	} {
 		if status, _, _, err := r.raw(t, tt.method, tt.url, body, nil); status != 404 || err != nil {
 			t.Errorf("%s %s: status %d, %v", tt.method, tt.url, status, err)
@@ -123,8 +131,10 @@ func TestWhatHasNoBoundIsRefused(t *testing.T) {
 			t.Errorf("%s: status %d, %s", b, status, body)
 		}
 	}
-	for _, extra := range []string{`,"mcp_servers":[]`, `,"container":null`, `,"tools":[{"type":"custom","name":"a","input_schema":{}}]`,
-		`,"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]}`} {
+	for _, extra := range []string{
+		`,"mcp_servers":[]`, `,"container":null`, `,"tools":[{"type":"custom","name":"a","input_schema":{}}]`,
+		`,"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]}`,
+	} {
 		if status, body, _, _ := r.raw(t, "POST", r.messages(), fmt.Sprintf(plainBody, extra), nil); status != 200 {
 			t.Errorf("%s: status %d, %s", extra, status, body)
 		}
@@ -179,8 +189,11 @@ func TestFaultsArePassedOn(t *testing.T) {
 	cut := step
 	cut.Cut, cut.CutAfter = true, 300
 	r := start(t, anthropic.Script{Steps: []anthropic.Step{
-		{Status: 429, Header: map[string]string{"retry-after": "7"}}, {Status: 529}, cut, cut,
-		{SSEError: &anthropic.Error{Type: "overloaded_error", Message: "Overloaded"}}, {Raw: "<html>", RawType: "text/html"},
+		{Status: 429, Header: map[string]string{"retry-after": "7"}},
+		{Status: 529},
+		cut, cut,
+		{SSEError: &anthropic.Error{Type: "overloaded_error", Message: "Overloaded"}},
+		{Raw: "<html>", RawType: "text/html"},
 	}}, func(o *meter.Options) { o.BudgetUSD = 10 })
 	stream := fmt.Sprintf(plainBody, `,"stream":true`)
 	status, body, header, err := r.raw(t, "POST", r.messages(), stream, nil)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -82,7 +83,7 @@ func escapeLen(b []byte) int {
 			return 0
 		}
 		for _, c := range b[2:6] {
-			if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
+			if hex := c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'; !hex {
 				return 0
 			}
 		}
@@ -110,10 +111,8 @@ func (s *scan) object(f func(key string) error) error {
 			return err
 		}
 		key := text(raw)
-		for _, k := range seen {
-			if k == key {
-				return fmt.Errorf("the request body has a key twice: %.40q", key)
-			}
+		if slices.Contains(seen, key) {
+			return fmt.Errorf("the request body has a key twice: %.40q", key)
 		}
 		if len(seen) < 64 { // larger objects are data (schemas), which nothing here depends on
 			seen = append(seen, key)

@@ -213,10 +213,10 @@ func (s *storm) run(t testing.TB) outcome {
 	return o
 }
 
-// TestNoSeedGoesOverItsBudget runs 200 seeds; METER_SEEDS=10000 runs more (make bench-run).
+// TestNoSeedGoesOverItsBudget runs 150 seeds; METER_SEEDS=10000 runs more (make bench-run).
 func TestNoSeedGoesOverItsBudget(t *testing.T) {
 	t.Parallel()
-	seeds, from := 200, uint64(1)
+	seeds, from := 150, uint64(1)
 	if n, err := strconv.Atoi(os.Getenv("METER_SEEDS")); err == nil && n > 0 {
 		seeds = n
 	}

@@ -51,8 +51,10 @@ func (s *Server) answer(r *Request, step Step, n int) answer {
 		a.model = r.Model
 	}
 	if step.Thinking != "" || step.HiddenTokens > 0 {
-		a.parts = append(a.parts, part{kind: "thinking", text: step.Thinking, id: fmt.Sprintf("c2lnbmF0dXJl%08d", n),
-			tokens: s.tally.tokens(step.Thinking) + step.HiddenTokens})
+		a.parts = append(a.parts, part{
+			kind: "thinking", text: step.Thinking, id: fmt.Sprintf("c2lnbmF0dXJl%08d", n),
+			tokens: s.tally.tokens(step.Thinking) + step.HiddenTokens,
+		})
 	}
 	if step.Text != "" {
 		a.parts = append(a.parts, part{kind: "text", text: step.Text, tokens: s.tally.tokens(step.Text) + 3})
@@ -70,8 +72,10 @@ func (s *Server) answer(r *Request, step Step, n int) answer {
 		if id == "" {
 			id = fmt.Sprintf("toolu_%018d%06d", n, i)
 		}
-		a.parts = append(a.parts, part{kind: "tool_use", text: string(raw), name: tool.Name, id: id,
-			tokens: s.tally.tokens(tool.Name+string(raw)) + 12})
+		a.parts = append(a.parts, part{
+			kind: "tool_use", text: string(raw), name: tool.Name, id: id,
+			tokens: s.tally.tokens(tool.Name+string(raw)) + 12,
+		})
 	}
 	if len(a.parts) == 0 && a.stop != "refusal" {
 		a.parts = []part{{kind: "text", text: "done", tokens: 4}}
@@ -117,8 +121,10 @@ func (a answer) message(u *Usage) map[string]any {
 			content = append(content, p.json())
 		}
 	}
-	m := map[string]any{"id": a.id, "type": "message", "role": "assistant", "model": a.model, "content": content,
-		"stop_reason": a.stop, "stop_sequence": nil}
+	m := map[string]any{
+		"id": a.id, "type": "message", "role": "assistant", "model": a.model, "content": content,
+		"stop_reason": a.stop, "stop_sequence": nil,
+	}
 	if a.detail != nil {
 		m["stop_details"] = a.detail
 	}
@@ -180,6 +186,8 @@ func (a answer) events(start, final *Usage, chunk int) []event {
 }
 
 func delta(i int, kind, field, text string) event {
-	return event{"content_block_delta", map[string]any{"type": "content_block_delta", "index": i,
-		"delta": map[string]any{"type": kind, field: text}}}
+	return event{"content_block_delta", map[string]any{
+		"type": "content_block_delta", "index": i,
+		"delta": map[string]any{"type": kind, field: text},
+	}}
 }

@@ -221,7 +221,8 @@ func TestSSEErrorAndRaw(t *testing.T) {
 	t.Parallel()
 	s := serve(t, Script{Steps: []Step{
 		{SSEError: &Error{Type: "overloaded_error", Message: "Overloaded"}, Delay: time.Millisecond, StreamDelay: time.Millisecond},
-		{Raw: "<html>", RawType: "text/html"}, {Text: "s", Plain: &Step{Text: "plain"}},
+		{Raw: "<html>", RawType: "text/html"},
+		{Text: "s", Plain: &Step{Text: "plain"}},
 	}, Side: &Step{Text: "side"}})
 	tools := `,"tools":[{"name":"Read","input_schema":{"type":"object"}}]`
 	_, a, _ := post(t, s.URL+"/v1/messages", fmt.Sprintf(hello, tools+`,"stream":true`))
