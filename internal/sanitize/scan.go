@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -171,7 +172,7 @@ func (s *scan) ownBlock(n ast.Node) bool {
 func (s *scan) htmlBlock(n *ast.HTMLBlock) {
 	segments := n.Lines().Sliced(0, n.Lines().Len())
 	if n.HasClosure() {
-		segments = append(segments[:len(segments):len(segments)], n.ClosureLine)
+		segments = append(slices.Clip(segments), n.ClosureLine)
 	}
 	first := true
 	for _, seg := range segments {

@@ -85,6 +85,7 @@ func (v view) find() []Finding {
 		}
 	}
 	lower := strings.ToLower(v.text)
+	lastFooter := strings.LastIndex(v.text, keyFooter)
 	for _, r := range rules {
 		if v.distinctOnly && !r.distinct || !containsAny(v.text, lower, r.keywords) {
 			continue
@@ -96,7 +97,7 @@ func (v view) find() []Finding {
 			}
 			if r.accept == nil || r.accept(v.text[start:end], v.text, start) {
 				if r.kind == "private key" {
-					end = keyEnd(v.text, end)
+					end = keyEnd(v.text, end, lastFooter)
 				}
 				add(r.kind, start, end)
 			}
@@ -119,15 +120,19 @@ func containsAny(text, lower string, keywords []string) bool {
 	return false
 }
 
-// keyEnd is where a private key ends that begins before at: after its last line, or after what looks like one.
-func keyEnd(text string, at int) int {
-	const footer = "-----END"
-	if i := strings.Index(text[at:min(len(text), at+16<<10)], footer); i >= 0 {
-		end := at + i + len(footer)
-		if j := strings.Index(text[end:min(len(text), end+80)], "-----"); j >= 0 {
-			return end + j + 5
+const keyFooter = "-----END"
+
+// keyEnd is where a private key ends that begins before at: after its last line, or after what looks like one. No footer
+// stands after lastFooter.
+func keyEnd(text string, at, lastFooter int) int {
+	if at <= lastFooter {
+		if i := strings.Index(text[at:min(len(text), at+16<<10)], keyFooter); i >= 0 {
+			end := at + i + len(keyFooter)
+			if j := strings.Index(text[end:min(len(text), end+80)], "-----"); j >= 0 {
+				return end + j + 5
+			}
+			return end
 		}
-		return end
 	}
 	for at < len(text) && (isWord(text[at]) || strings.IndexByte("+/= \t\r\n\\>:", text[at]) >= 0) {
 		at++

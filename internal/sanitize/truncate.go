@@ -50,7 +50,8 @@ func graphemeStart(text string, at int) int {
 	for at > 0 && at < len(text) {
 		r, _ := utf8.DecodeRuneInString(text[at:])
 		before, size := utf8.DecodeLastRuneInString(text[:at])
-		if !extends(r) && before != 0x200D && !(regional(r) && oddRegionals(text[:at])) && !(before == '\r' && r == '\n') {
+		halves := extends(r) || before == 0x200D || regional(r) && oddRegionals(text[:at])
+		if !halves {
 			return at
 		}
 		at -= size
