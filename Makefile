@@ -94,3 +94,9 @@ VERSION ?= v0.1.0
 release-dry-run:
 	rm -rf bin/release
 	go run ./internal/tools/release -version $(VERSION) -out bin/release -verify -commit
+
+# apply with faults at random requests and a clean run after each: the long form of what `go test` does with 60 seeds.
+.PHONY: chaos-apply
+CHAOS_SEEDS ?= 2000
+chaos-apply:
+	CHAOS_SEEDS=$(CHAOS_SEEDS) go test ./internal/apply -count=1 -run TestChaos -timeout 2h
