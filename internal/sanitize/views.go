@@ -118,13 +118,20 @@ func fold(text string) view {
 	return view{text: string(b.text), at: b.at}
 }
 
-// entityLen is the length of the HTML entity at the start of s, 0 when there is none.
+var entityForm = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]*);$`)
+
+// entityLen is the length of the entity (CommonMark 6.2) at the start of s, 0 when there is none.
 func entityLen(s string) int {
 	end := strings.IndexByte(s[:min(len(s), 40)], ';')
 	if end < 2 {
 		return 0
 	}
-	if html.UnescapeString(s[:end+1]) == s[:end+1] {
+	if !entityForm.MatchString(s[:end+1]) {
+		return 0
+	}
+	// Go also decodes names without their semicolon; Markdown does not.
+	decoded := html.UnescapeString(s[:end+1])
+	if decoded == s[:end+1] || strings.HasSuffix(decoded, ";") && decoded != ";" {
 		return 0
 	}
 	return end + 1
