@@ -98,11 +98,11 @@ func (m *mender) kind(where, v string) string {
 }
 
 func (m *mender) text(where string, s *schemas.Schema, v string) string {
-	if s.MaxLength == nil || runes(v) <= int(*s.MaxLength) {
+	if s.MaxLength == nil || runes(v) <= limitOf(s.MaxLength) {
 		return v
 	}
 	m.note(where, fmt.Sprintf("had %d characters, cut to %d", runes(v), *s.MaxLength), "")
-	return cut(v, int(*s.MaxLength))
+	return cut(v, limitOf(s.MaxLength))
 }
 
 func (m *mender) list(where, key string, s *schemas.Schema, v []any) []any {
@@ -114,7 +114,7 @@ func (m *mender) list(where, key string, s *schemas.Schema, v []any) []any {
 	case "duplicates", "related", "references":
 		v = m.entries(where, key, s.Items, v)
 	}
-	if s.MaxItems != nil && len(v) > int(*s.MaxItems) {
+	if s.MaxItems != nil && len(v) > limitOf(s.MaxItems) {
 		m.note(where, fmt.Sprintf("had %d entries, kept the first %d", len(v), *s.MaxItems), "")
 		v = v[:*s.MaxItems]
 	}
@@ -179,7 +179,7 @@ func (m *mender) entries(where, key string, s *schemas.Schema, v []any) []any {
 		}
 		var id string
 		if key == "references" {
-			id, ok = m.place(at, s, entry)
+			ok = m.place(at, s, entry)
 		} else {
 			id, ok = m.number(at, entry)
 		}
@@ -217,7 +217,7 @@ func (m *mender) number(at string, entry map[string]any) (id string, ok bool) {
 
 // place makes sure that a reference can name a file: a path or an anchor too long to be true, or a line below zero,
 // drops it. null and "" stand for a part that is left out.
-func (m *mender) place(at string, s *schemas.Schema, entry map[string]any) (id string, ok bool) {
+func (m *mender) place(at string, s *schemas.Schema, entry map[string]any) bool {
 	for _, key := range []string{"line", "anchor"} {
 		if v, has := entry[key]; has && v == nil {
 			delete(entry, key)
@@ -227,19 +227,19 @@ func (m *mender) place(at string, s *schemas.Schema, entry map[string]any) (id s
 		whole, ok := wholeNumber(n)
 		if !ok || whole < 0 {
 			m.note(at, "dropped, no file has the line", n.String())
-			return "", false
+			return false
 		}
 		entry["line"] = json.Number(fmt.Sprint(whole))
 	}
 	for _, key := range []string{"path", "anchor"} {
 		text, isText := entry[key].(string)
 		property, _ := s.Properties.Get(key)
-		if isText && property.MaxLength != nil && runes(text) > int(*property.MaxLength) {
+		if isText && property.MaxLength != nil && runes(text) > limitOf(property.MaxLength) {
 			m.note(at, "dropped, its "+key+" is too long:", text)
-			return "", false
+			return false
 		}
 	}
-	return "", true
+	return true
 }
 
 // wholeNumber reads 12 and 12.0, but not 12.5, 1e300 or what no issue can have.
@@ -254,4 +254,10 @@ func wholeNumber(n json.Number) (int, bool) {
 	}
 	v := r.Num().Int64()
 	return int(v), v < limit && v > -limit
+}
+
+// limitOf is a length of the schema; the types' tags hold small ones only.
+func limitOf(n *uint64) int {
+	const most = 1 << 20
+	return int(min(*n, most))
 }

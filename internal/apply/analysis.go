@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/issue-assistant/issue-assistant/internal/answer"
@@ -99,9 +100,9 @@ func (a *run) mayReplace(existing comment.Own) bool {
 
 // last is the newest comment of a kind of the assistant.
 func (a *run) last(kind string) (comment.Own, bool) {
-	for i := len(a.own) - 1; i >= 0; i-- {
-		if a.own[i].Marker.Kind == kind {
-			return a.own[i], true
+	for _, own := range slices.Backward(a.own) {
+		if own.Marker.Kind == kind {
+			return own, true
 		}
 	}
 	return comment.Own{}, false

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,9 +85,7 @@ func answerOf(t *testing.T, change map[string]any) string {
 		"missing_information": []string{"Which version is it?"}, "duplicates": []any{}, "related": []any{}, "references": []any{},
 		"sensitive_data": "none", "security_report": false, "spam": false,
 	}
-	for k, v := range change {
-		m[k] = v
-	}
+	maps.Copy(m, change)
 	out, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)

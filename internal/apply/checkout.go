@@ -35,7 +35,8 @@ type gitCheckout struct {
 // OpenCheckout lists the tracked files of a working copy. Submodules and symbolic links are not files: the first have
 // no content here, the second may lead anywhere.
 func OpenCheckout(ctx context.Context, dir string) (Checkout, error) {
-	cmd := exec.CommandContext(ctx, "git", "-C", dir, "ls-files", "--stage", "-z")
+	cmd := exec.CommandContext(ctx, "git", "ls-files", "--stage", "-z")
+	cmd.Dir = dir
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("list the tracked files: %w", err)

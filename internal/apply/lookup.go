@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/issue-assistant/issue-assistant/internal/answer"
@@ -105,6 +106,7 @@ func passing(err error) error {
 	switch ghapi.KindOf(err) {
 	case ghapi.KindNotFound, ghapi.KindGone, ghapi.KindMoved, ghapi.KindForbidden, ghapi.KindGraphQL, ghapi.KindInvalid:
 		return nil
+	default:
 	}
 	return fmt.Errorf("look up what the answer names: %w", err)
 }
@@ -162,8 +164,7 @@ func (a *run) duplicateOf(ctx context.Context, number int) (int, error) {
 	if err != nil {
 		return 0, passing(err)
 	}
-	for i := len(comments) - 1; i >= 0; i-- {
-		c := comments[i]
+	for _, c := range slices.Backward(comments) {
 		if m, ok := comment.ParseMarker(c.Body); ok && a.owner.Wrote(c.Author) {
 			if m.Kind == task.MarkClosedDuplicate && m.Duplicate > 0 {
 				return m.Duplicate, nil

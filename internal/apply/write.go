@@ -65,6 +65,7 @@ func (a *run) principal(ctx context.Context, what string, err error) error {
 			a.skip(what + ": the issue is gone")
 			return nil
 		}
+	default:
 	}
 	return fmt.Errorf("%w: %w", ErrPrincipal, err)
 }

@@ -44,7 +44,7 @@ type eventRun struct {
 }
 
 func (a *app) event(ctx context.Context, dry bool) error {
-	e := eventRun{app: a, owner: comment.JobToken}
+	e := eventRun{app: a, owner: comment.JobToken()}
 	var err error
 	if e.payload, err = readPayload(a.Getenv("GITHUB_EVENT_PATH")); err != nil {
 		return usage(withHint(err, "set GITHUB_EVENT_NAME and GITHUB_EVENT_PATH, as a runner does"))

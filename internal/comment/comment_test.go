@@ -193,10 +193,10 @@ func TestOwner(t *testing.T) {
 		user  ghapi.User
 		want  bool
 	}{
-		{JobToken, ghapi.User{Login: "github-actions[bot]", Type: "Bot"}, true},
-		{JobToken, ghapi.User{Login: "github-actions[bot]", Type: "User"}, false},
-		{JobToken, ghapi.User{Login: "github-actions", Type: "User"}, false},
-		{JobToken, ghapi.User{Login: "dependabot[bot]", Type: "Bot"}, false},
+		{JobToken(), ghapi.User{Login: "github-actions[bot]", Type: "Bot"}, true},
+		{JobToken(), ghapi.User{Login: "github-actions[bot]", Type: "User"}, false},
+		{JobToken(), ghapi.User{Login: "github-actions", Type: "User"}, false},
+		{JobToken(), ghapi.User{Login: "dependabot[bot]", Type: "Bot"}, false},
 		{Owner{"app[bot]", 5}, ghapi.User{Login: "App[bot]", ID: 5, Type: "Bot"}, true},
 		{Owner{"app[bot]", 5}, ghapi.User{Login: "app[bot]", ID: 6, Type: "Bot"}, false},
 		{Owner{"mona", 7}, ghapi.User{Login: "mona", ID: 7, Type: "User"}, true},
@@ -212,7 +212,7 @@ func TestGuess(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"": "en", "It crashes when the file is missing": "en", "Das Programm stürzt ab, wenn ich die Datei öffne und nicht speichere": "de",
-		"Le programme plante quand je lance la commande avec une option": "fr", "El programa falla cuando abro el archivo y no hay conexión": "es",
+		"Le logiciel plante quand je lance la commande avec une option": "fr", "El programa falla cuando abro el archivo y no hay conexión": "es",
 		"O programa não abre quando eu clico e isso está em uma máquina": "pt-BR", "起動するとクラッシュします": "ja", "程序启动时崩溃": "zh-CN",
 		"panic: runtime error\n\ngoroutine 1 [running]:\nmain.main()": "en",
 	} {

@@ -107,7 +107,7 @@ func parseLine(line string) (Marker, bool) {
 		return Marker{}, false
 	}
 	m := Marker{Kind: parts[1]}
-	for _, field := range strings.Fields(parts[2]) {
+	for field := range strings.FieldsSeq(parts[2]) {
 		key, value, _ := strings.Cut(field, "=")
 		n, err := strconv.ParseInt(value, 10, 64)
 		isNumber := err == nil && n >= 0
@@ -147,7 +147,7 @@ type Owner struct {
 }
 
 // JobToken is the account of a job's own token. Its login cannot be registered by anybody.
-var JobToken = Owner{Login: "github-actions[bot]"}
+func JobToken() Owner { return Owner{Login: "github-actions[bot]"} }
 
 // Wrote reports whether the account is the owner.
 func (o Owner) Wrote(u ghapi.User) bool {
@@ -186,7 +186,7 @@ func Owned(comments []ghapi.Comment, owner Owner) []Own {
 func NeedsOwner(comments []ghapi.Comment) bool {
 	return slices.ContainsFunc(comments, func(c ghapi.Comment) bool {
 		_, ok := ParseMarker(c.Body)
-		return ok && !JobToken.Wrote(c.Author)
+		return ok && !JobToken().Wrote(c.Author)
 	})
 }
 
@@ -199,7 +199,7 @@ type Viewer interface {
 // is asked whose it is.
 func OwnerOf(ctx context.Context, r Viewer, comments []ghapi.Comment) (Owner, error) {
 	if !NeedsOwner(comments) {
-		return JobToken, nil
+		return JobToken(), nil
 	}
 	u, err := r.Viewer(ctx)
 	switch ghapi.KindOf(err) {
@@ -208,12 +208,12 @@ func OwnerOf(ctx context.Context, r Viewer, comments []ghapi.Comment) (Owner, er
 			return Owner{}, fmt.Errorf("ask whose token this is: %w", err)
 		}
 	case ghapi.KindForbidden, ghapi.KindGraphQL, ghapi.KindNotFound:
-		return JobToken, nil // such a token cannot ask: it is a job's
+		return JobToken(), nil // such a token cannot ask: it is a job's
 	default:
 		return Owner{}, fmt.Errorf("ask whose token this is: %w", err)
 	}
 	if u.Login == "" {
-		return JobToken, nil
+		return JobToken(), nil
 	}
 	return Owner{Login: u.Login, ID: u.ID}, nil
 }

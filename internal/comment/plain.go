@@ -2,6 +2,7 @@ package comment
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -64,8 +65,8 @@ func (w *writer) mentioned(s string) string {
 // Language is the language for texts without AI: that of the assistant's last answer, else what the reporter's words
 // look like.
 func Language(own []Own, words string) string {
-	for i := len(own) - 1; i >= 0; i-- {
-		if m := own[i].Marker; m.Language != "" && (m.Kind == task.MarkAnalysis || m.Kind == task.MarkFollowUp) {
+	for _, o := range slices.Backward(own) {
+		if m := o.Marker; m.Language != "" && (m.Kind == task.MarkAnalysis || m.Kind == task.MarkFollowUp) {
 			return m.Language
 		}
 	}

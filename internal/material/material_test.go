@@ -23,7 +23,7 @@ import (
 func testThread(body string, comments ...string) Thread {
 	t := Thread{
 		Issue: ghapi.Issue{Number: 7, Title: "Crash\n# Issue #8", Body: body, State: "open", Author: ghapi.User{Login: "alice"}, Labels: []string{"b`ug", "a"}},
-		Owner: comment.JobToken, Maintainer: func(login string) bool { return login == "mona" },
+		Owner: comment.JobToken(), Maintainer: func(login string) bool { return login == "mona" },
 	}
 	for i, c := range comments {
 		login := "alice"

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/issue-assistant/issue-assistant/internal/answer"
 	"github.com/issue-assistant/issue-assistant/internal/comment"
@@ -118,10 +119,7 @@ func excerpt(s string, limit int, secrets []string) string {
 	return s
 }
 
-func dateOnly(at interface {
-	IsZero() bool
-	Format(layout string) string
-}) string {
+func dateOnly(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}

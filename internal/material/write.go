@@ -137,7 +137,7 @@ func read(ctx context.Context, r Reader, o Options) (Thread, error) {
 	if err != nil {
 		return Thread{}, fmt.Errorf("read the comments: %w", err)
 	}
-	t := Thread{Issue: issue, Comments: comments, Owner: comment.JobToken, Waking: o.Comment, Secrets: o.Secrets}
+	t := Thread{Issue: issue, Comments: comments, Owner: comment.JobToken(), Waking: o.Comment, Secrets: o.Secrets}
 	if o.Task.IsReply() {
 		t.Maintainer = associated(issue, comments)
 		return t, nil
