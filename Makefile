@@ -78,7 +78,7 @@ slim-openapi:
 	folder=$$(mktemp -d) && ( cd $$folder && npm pack --silent @octokit/openapi@$(OCTOKIT_OPENAPI) @octokit/graphql-schema@$(OCTOKIT_GRAPHQL) && \
 	  mkdir rest graphql && tar xzf octokit-openapi-*.tgz -C rest package/generated/api.github.com.json package/LICENSE && \
 	  tar xzf octokit-graphql-schema-*.tgz -C graphql package/schema.graphql package/LICENSE.md ) && \
-	go run ./internal/ghapi/ghcheck/slim $$folder/rest/package/generated/api.github.com.json $$folder/graphql/package/schema.graphql internal/ghapi/ghcheck/testdata && \
+	go run ./internal/tools/slimgithub $$folder/rest/package/generated/api.github.com.json $$folder/graphql/package/schema.graphql internal/ghapi/ghcheck/testdata && \
 	cp $$folder/rest/package/LICENSE internal/ghapi/ghcheck/testdata/openapi.LICENSE && \
 	cp $$folder/graphql/package/LICENSE.md internal/ghapi/ghcheck/testdata/graphql-schema.LICENSE && rm -r $$folder
 

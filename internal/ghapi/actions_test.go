@@ -53,6 +53,17 @@ func TestWorkflowsAndRuns(t *testing.T) {
 	}
 }
 
+func TestJobs(t *testing.T) {
+	t.Parallel()
+	s, c := fake(t)
+	run := s.AddRun(ghapi.Run{})
+	s.SetJobs(run, ghapi.Job{Name: "Triage / Analyze", Conclusion: "success", Steps: []ghapi.Step{{Name: "Run", Conclusion: "failure"}}}, ghapi.Job{Name: "Apply", Status: "queued"})
+	jobs := must[[]ghapi.Job](t)(c.Jobs(bg(t), run))
+	if len(jobs) != 2 || jobs[0].Name != "Triage / Analyze" || jobs[0].Steps[0].Conclusion != "failure" || jobs[1].Status != "queued" || jobs[1].Conclusion != "" {
+		t.Errorf("jobs %+v", jobs)
+	}
+}
+
 func TestArtifacts(t *testing.T) {
 	t.Parallel()
 	s, c := fake(t)
@@ -105,14 +116,14 @@ func TestArtifactHostFails(t *testing.T) {
 	wantKind(t, err, ghapi.KindNetwork)
 	s.AddFault(ghtest.Fault{Match: blob, Status: 404, Body: "sig=secret"})
 	_, err = c.DownloadArtifact(bg(t), id, 10)
-	if wantKind(t, err, ghapi.KindNotFound); strings.Contains(err.Error(), "secret") {
+	if _ = wantKind(t, err, ghapi.KindNotFound); strings.Contains(err.Error(), "secret") {
 		t.Errorf("error %v", err)
 	}
 	// A redirect that is no https address, or no redirect at all.
 	for _, location := range []string{"http://blob.example.com/x?sig=secret", "ftp://x/y", "/relative"} {
 		s.AddFault(ghtest.Fault{Match: ghtest.Match("GET", ""), Status: 302, Header: http.Header{"Location": {location}}})
 		_, err = c.DownloadArtifact(bg(t), id, 10)
-		if wantKind(t, err, ghapi.KindForeignHost); strings.Contains(err.Error(), "secret") {
+		if _ = wantKind(t, err, ghapi.KindForeignHost); strings.Contains(err.Error(), "secret") {
 			t.Errorf("error %v", err)
 		}
 	}

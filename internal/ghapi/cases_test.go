@@ -295,7 +295,7 @@ func TestErrorWords(t *testing.T) {
 	} {
 		s.AddFault(ghtest.Fault{Status: 422, Body: words + " "})
 		_, err := c.Issue(bg(t), 1)
-		if wantKind(t, err, ghapi.KindInvalid); strings.ContainsAny(err.Error(), "\x00\u202e") {
+		if _ = wantKind(t, err, ghapi.KindInvalid); strings.ContainsAny(err.Error(), "\x00\u202e") {
 			t.Errorf("%q", err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -147,8 +148,6 @@ type gqlPage struct {
 // repoVars are the variables that every query of this repository has.
 func (c *Client) repoVars(more map[string]any) map[string]any {
 	vars := map[string]any{"owner": c.owner, "name": c.name}
-	for k, v := range more {
-		vars[k] = v
-	}
+	maps.Copy(vars, more)
 	return vars
 }

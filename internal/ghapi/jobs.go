@@ -13,7 +13,7 @@ type Job struct {
 	ID         int64
 	Name       string // with the calling job before it: "Triage / Analyze"
 	Status     string // queued, in_progress, completed, waiting
-	Conclusion string // success, failure, cancelled, skipped, … ; empty while it goes on
+	Conclusion string // success, failure, skipped, … ; empty while it goes on
 	StartedAt  time.Time
 	Steps      []Step
 }

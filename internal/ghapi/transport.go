@@ -213,8 +213,8 @@ func (t *transport) redirected(req *http.Request, location string) (*http.Reques
 		return nil, false
 	}
 	base := t.api.Path
-	_, from, ok1 := cutRepo(strings.TrimPrefix(req.URL.EscapedPath(), base), "/repos/", 2)
-	_, to, ok2 := cutRepo(strings.TrimPrefix(u.EscapedPath(), base), "/repositories/", 1)
+	from, ok1 := cutRepo(strings.TrimPrefix(req.URL.EscapedPath(), base), "/repos/", 2)
+	to, ok2 := cutRepo(strings.TrimPrefix(u.EscapedPath(), base), "/repositories/", 1)
 	if !ok1 || !ok2 || from != to || from == "issues" || strings.HasPrefix(from, "issues/") {
 		return nil, false
 	}
@@ -224,17 +224,17 @@ func (t *transport) redirected(req *http.Request, location string) (*http.Reques
 }
 
 // cutRepo takes the repository (parts segments after prefix) off a path.
-func cutRepo(path, prefix string, parts int) (repo, rest string, ok bool) {
+func cutRepo(path, prefix string, parts int) (rest string, ok bool) {
 	after, ok := strings.CutPrefix(path, prefix)
 	if !ok {
-		return "", "", false
+		return "", false
 	}
 	split := strings.SplitN(after, "/", parts+1)
 	if len(split) < parts {
-		return "", "", false
+		return "", false
 	}
 	if len(split) > parts {
 		rest = split[parts]
 	}
-	return strings.Join(split[:parts], "/"), rest, true
+	return rest, true
 }

@@ -200,7 +200,7 @@ func TestTrapRetryBody(t *testing.T) {
 	}
 	plain := newServer(t, true, limitedOnce)
 	ctx := context.WithValue(t.Context(), github.SleepUntilPrimaryRateLimitResetWhenRateLimited, true)
-	_, _, err := plain.plain(t).Issues.CreateComment(ctx, "o", "r", 7, &github.IssueComment{Body: github.String("text")})
+	_, _, err := plain.plain(t).Issues.CreateComment(ctx, "o", "r", 7, &github.IssueComment{Body: new("text")})
 	if got := plain.requests(); err == nil && len(got) == 2 && strings.Contains(got[1], "text") {
 		t.Fatalf("plain go-github sends the body again now: %q", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -103,6 +104,7 @@ func (e *WriteError) Error() string {
 		return s + ": it failed before in this run"
 	case VerdictEnded:
 		return s + ": three other writes failed in this run"
+	default:
 	}
 	if e.cause != nil {
 		s += ": " + e.cause.Error()
@@ -238,7 +240,7 @@ func (w *BoundedWriter) attempts(ctx context.Context, x write, k *keyState) (Ver
 			continue
 		case ambiguous(e):
 			wait.pause(ctx, settle) // without budget: no pause, the look decides
-		case contains(x.mayBeDone, e.Status):
+		case slices.Contains(x.mayBeDone, e.Status):
 		case e.Kind == KindNetwork: // nothing left this machine
 			if n == maxAttempts || !wait.pause(ctx, settle) {
 				return VerdictFailed, err
@@ -281,15 +283,6 @@ func ambiguous(e *Error) bool {
 	default:
 		return false
 	}
-}
-
-func contains(list []int, v int) bool {
-	for _, x := range list {
-		if x == v {
-			return true
-		}
-	}
-	return false
 }
 
 // unconfirmed is an answer of 200 that does not show the change, such as an empty body.

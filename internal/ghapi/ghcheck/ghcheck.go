@@ -1,13 +1,12 @@
 // Package ghcheck holds requests and answers against GitHub's own OpenAPI description and GraphQL schema. It is for
 // tests only: nothing that goes into the binary imports it.
 //
-// The descriptions in testdata are cut down by the program in slim (`make slim-openapi`); their notices lie beside them.
+// The descriptions in testdata are cut down by internal/tools/slimgithub (`make slim-openapi`); their notices lie beside them.
 package ghcheck
 
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -38,29 +37,30 @@ type Checker struct {
 }
 
 // load reads both descriptions once: it takes a fifth of a second.
-var load = sync.OnceValues(func() (*Checker, error) {
-	spec, err := unpack("openapi.json.gz")
-	if err != nil {
-		return nil, err
-	}
-	doc, err := openapi3.NewLoader().LoadFromData(spec)
-	if err != nil {
-		return nil, err
-	}
-	// GitHub documents a range here (">=2026-01-01") and describes a single time.
-	if created := doc.Components.Parameters["created"]; created != nil && created.Value != nil {
-		created.Value.Schema.Value.Format = ""
-	}
-	sdl, err := unpack("schema.graphql.gz")
-	if err != nil {
-		return nil, err
-	}
-	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphql", Input: string(sdl)})
-	if err != nil {
-		return nil, err
-	}
-	return &Checker{doc: doc, schema: schema}, nil
-})
+var load = sync.OnceValues( //nolint:gochecknoglobals // a memo of two embedded files, for tests only
+	func() (*Checker, error) {
+		spec, err := unpack("openapi.json.gz")
+		if err != nil {
+			return nil, err
+		}
+		doc, err := openapi3.NewLoader().LoadFromData(spec)
+		if err != nil {
+			return nil, err
+		}
+		// GitHub documents a range here (">=2026-01-01") and describes a single time.
+		if created := doc.Components.Parameters["created"]; created != nil && created.Value != nil {
+			created.Value.Schema.Value.Format = ""
+		}
+		sdl, err := unpack("schema.graphql.gz")
+		if err != nil {
+			return nil, err
+		}
+		schema, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphql", Input: string(sdl)})
+		if err != nil {
+			return nil, err
+		}
+		return &Checker{doc: doc, schema: schema}, nil
+	})
 
 // Load returns the checker.
 func Load() (*Checker, error) { return load() }
@@ -196,7 +196,7 @@ func (c *Checker) Check(r *http.Request, body []byte, status int, header http.He
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
+	err = openapi3filter.ValidateResponse(r.Context(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: in, Status: status, Header: header, Body: io.NopCloser(bytes.NewReader(answer)),
 	})
 	if err != nil {
@@ -218,7 +218,7 @@ func (c *Checker) CheckRequest(r *http.Request, body []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := openapi3filter.ValidateRequest(context.Background(), in); err != nil {
+	if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil {
 		return fmt.Errorf("%s %s: the request: %w", r.Method, r.URL.EscapedPath(), brief(err))
 	}
 	return nil
@@ -276,7 +276,7 @@ func (c *Checker) input(r *http.Request, body []byte) (*openapi3filter.RequestVa
 }
 
 func withBody(r *http.Request, body []byte) *http.Request {
-	r = r.Clone(context.Background())
+	r = r.Clone(r.Context())
 	r.Body = http.NoBody
 	r.ContentLength = int64(len(body))
 	if len(body) > 0 {

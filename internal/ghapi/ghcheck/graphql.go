@@ -27,7 +27,7 @@ func (c *Checker) parseGraphQL(r *http.Request, body []byte) (*ast.QueryDocument
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, fmt.Errorf("GraphQL body: %w", err)
 	}
-	doc, err := gqlparser.LoadQuery(c.schema, in.Query)
+	doc, err := gqlparser.LoadQueryWithRules(c.schema, in.Query, nil)
 	if err != nil {
 		return nil, fmt.Errorf("GraphQL query: %w", err)
 	}

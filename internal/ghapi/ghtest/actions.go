@@ -98,11 +98,19 @@ func (c *call) listRuns() reply {
 
 func (c *call) getRun() reply {
 	for _, r := range c.s.state.runs {
-		if r.ID == c.id("id") {
+		if r.ID == c.id() {
 			return ok(c.run(r))
 		}
 	}
 	return notFound()
+}
+
+func (c *call) listJobs() reply {
+	out := []object{}
+	for n, j := range c.s.state.jobs[c.id()] {
+		out = append(out, c.job(c.id(), n, j))
+	}
+	return list(c, out, func(page []object, total int) any { return object{"total_count": total, "jobs": page} })
 }
 
 func (c *call) listArtifacts() reply {
@@ -111,7 +119,7 @@ func (c *call) listArtifacts() reply {
 
 func (c *call) listRunArtifacts() reply {
 	return c.artifacts(func(a ghapi.Artifact) bool {
-		return a.RunID == c.id("id") && (c.q.Get("name") == "" || a.Name == c.q.Get("name"))
+		return a.RunID == c.id() && (c.q.Get("name") == "" || a.Name == c.q.Get("name"))
 	})
 }
 
@@ -128,7 +136,7 @@ func (c *call) artifacts(keep func(ghapi.Artifact) bool) reply {
 // downloadArtifact redirects to another host, as GitHub does.
 func (c *call) downloadArtifact() reply {
 	for _, a := range c.s.state.artifacts {
-		if a.ID != c.id("id") {
+		if a.ID != c.id() {
 			continue
 		}
 		if a.Expired {

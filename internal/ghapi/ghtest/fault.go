@@ -2,7 +2,6 @@ package ghtest
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"time"
 )
@@ -53,7 +52,7 @@ func (s *Server) AddFault(f Fault) {
 func (s *Server) Chaos(seed uint64, rate float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.chaos = &chaos{rand: rand.New(rand.NewPCG(seed, 0x6768)), rate: rate}
+	s.chaos = &chaos{state: seed, rate: rate}
 }
 
 // Calm ends all faults.
@@ -85,13 +84,22 @@ func (s *Server) strike(r Request) *Fault {
 }
 
 type chaos struct {
-	rand *rand.Rand
-	rate float64
+	state uint64
+	rate  float64
+}
+
+// next is SplitMix64 (Steele, Lea, Flood 2014): small, and the same on every machine and with every Go.
+func (c *chaos) next() uint64 {
+	c.state += 0x9e3779b97f4a7c15
+	z := c.state
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb
+	return z ^ (z >> 31)
 }
 
 func (c *chaos) pick(r Request) *Fault {
 	// Always the same number of draws, so that the sequence does not depend on what a request is.
-	hit, kind := c.rand.Float64() < c.rate, c.rand.IntN(9)
+	hit, kind := float64(c.next()>>11)/(1<<53) < c.rate, int(c.next()%9)
 	if !hit {
 		return nil
 	}

@@ -64,7 +64,7 @@ func (c *call) listIssues() reply {
 		if (state != "all" && i.State != state) || i.UpdatedAt.Before(since) {
 			return false
 		}
-		for _, l := range strings.Split(c.q.Get("labels"), ",") {
+		for l := range strings.SplitSeq(c.q.Get("labels"), ",") {
 			if l != "" && !i.HasLabel(l) {
 				return false
 			}
@@ -249,7 +249,7 @@ func (c *call) text() (string, reply, bool) {
 }
 
 func (c *call) findComment() (*issueState, int) {
-	id := c.id("id")
+	id := c.id()
 	for _, i := range c.s.state.issues {
 		for n, x := range i.comments {
 			if x.ID == id && !i.deleted {
@@ -332,8 +332,8 @@ func (c *call) labelNames() ([]string, reply, bool) {
 	var in struct {
 		Labels []labelName `json:"labels"`
 	}
-	if rep, good := c.decode(&in.Labels); !good {
-		if rep, good = c.decode(&in); !good {
+	if _, good := c.decode(&in.Labels); !good {
+		if rep, good := c.decode(&in); !good {
 			return nil, rep, false
 		}
 	}

@@ -1,7 +1,9 @@
 package ghtest
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 	"time"
@@ -233,6 +235,26 @@ func (c *call) run(r ghapi.Run) object {
 	}
 }
 
+func (c *call) job(run int64, n int, j ghapi.Job) object {
+	id := cmp.Or(j.ID, run*100+int64(n))
+	self := fmt.Sprintf("%s/actions/jobs/%d", c.repoURL(), id)
+	steps := []any{}
+	for i, s := range j.Steps {
+		steps = append(steps, object{
+			"name": s.Name, "status": cmp.Or(s.Status, "completed"), "conclusion": orNull(s.Conclusion), "number": i + 1,
+			"started_at": stamp(j.StartedAt), "completed_at": nil,
+		})
+	}
+	return object{
+		"id": id, "run_id": run, "run_url": fmt.Sprintf("%s/actions/runs/%d", c.repoURL(), run), "node_id": fmt.Sprintf("JOB_%d", id),
+		"head_sha": strings.Repeat("0", 40), "url": self, "html_url": fmt.Sprintf("%s/actions/runs/%d/job/%d", c.s.htmlRepo(), run, id),
+		"status": cmp.Or(j.Status, "completed"), "conclusion": orNull(j.Conclusion), "created_at": stamp(c.s.now()),
+		"started_at": stamp(cmp.Or(j.StartedAt, c.s.now())), "completed_at": nil, "name": j.Name, "check_run_url": self, "labels": []any{},
+		"runner_id": nil, "runner_name": nil, "runner_group_id": nil, "runner_group_name": nil, "workflow_name": nil, "head_branch": c.s.state.branch,
+		"steps": steps,
+	}
+}
+
 func (c *call) artifact(a ghapi.Artifact) object {
 	self := fmt.Sprintf("%s/actions/artifacts/%d", c.repoURL(), a.ID)
 	return object{
@@ -314,15 +336,13 @@ func (c *call) fullRepository() object {
 		}
 	}
 	html := c.s.htmlRepo()
-	for k, v := range (object{
+	maps.Copy(out, object{
 		"clone_url": html + ".git", "git_url": "git:" + strings.TrimPrefix(html, "https:") + ".git", "ssh_url": "git@github.com:" + c.s.opts.Repo + ".git",
 		"svn_url": html, "mirror_url": nil, "homepage": nil, "language": nil, "license": nil, "default_branch": c.s.state.branch,
 		"forks": 0, "forks_count": 0, "has_issues": !c.s.state.noIssues, "has_projects": true, "has_wiki": true, "has_pages": false,
 		"has_discussions": true, "archived": false, "disabled": false, "visibility": visibility, "open_issues": open,
 		"open_issues_count": open, "pushed_at": "2026-01-01T00:00:00Z", "size": 1, "stargazers_count": 0, "watchers": 0, "watchers_count": 0,
 		"created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z", "network_count": 0, "subscribers_count": 0,
-	}) {
-		out[k] = v
-	}
+	})
 	return out
 }

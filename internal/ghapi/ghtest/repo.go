@@ -247,7 +247,7 @@ func (c *call) getTree() reply {
 
 func (c *call) searchIssues() reply {
 	words, filter := []string{}, map[string]string{}
-	for _, w := range strings.Fields(c.q.Get("q")) {
+	for w := range strings.FieldsSeq(c.q.Get("q")) {
 		if k, v, found := strings.Cut(w, ":"); found && v != "" {
 			filter[k+":"+v] = v
 			continue

@@ -66,8 +66,8 @@ func (c *call) number(name string) int {
 	return n
 }
 
-func (c *call) id(name string) int64 {
-	n, err := strconv.ParseInt(c.args[name], 10, 64)
+func (c *call) id() int64 {
+	n, err := strconv.ParseInt(c.args["id"], 10, 64)
 	if err != nil {
 		return -1
 	}
@@ -200,6 +200,7 @@ func (s *Server) table() []route {
 	add(get, repo+"/actions/runs", (*call).listRuns)
 	add(get, repo+"/actions/runs/{id}", (*call).getRun)
 	add(get, repo+"/actions/runs/{id}/artifacts", (*call).listRunArtifacts)
+	add(get, repo+"/actions/runs/{id}/jobs", (*call).listJobs)
 	add(get, repo+"/actions/artifacts", (*call).listArtifacts)
 	add(get, repo+"/actions/artifacts/{id}/zip", (*call).downloadArtifact)
 	add(get, repo+"/actions/variables/{name}", (*call).getVariable)

@@ -210,6 +210,11 @@ func (s *Server) addRun(r ghapi.Run) ghapi.Run {
 	return r
 }
 
+// SetJobs sets the jobs of a run.
+func (s *Server) SetJobs(run int64, jobs ...ghapi.Job) {
+	s.set(func(st *state) { st.jobs[run] = jobs })
+}
+
 // AddArtifact adds an artifact with its zip file on top of the list and returns its id. Repository and head
 // repository are this one unless given.
 func (s *Server) AddArtifact(a ghapi.Artifact, zip []byte) int64 {

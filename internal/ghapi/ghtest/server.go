@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -179,9 +180,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if out == nil {
 		panic(http.ErrAbortHandler)
 	}
-	for k, v := range out.header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), out.header)
 	if cut {
 		w.Header().Set("Content-Length", strconv.Itoa(len(out.raw)))
 		w.WriteHeader(out.status)

@@ -27,6 +27,7 @@ type state struct {
 	trees       map[string][]ghapi.TreeEntry
 	workflows   []ghapi.Workflow
 	runs        []ghapi.Run // newest first
+	jobs        map[int64][]ghapi.Job
 	artifacts   []artifactState
 	variables   map[string]string
 	secrets     map[string]bool
@@ -71,7 +72,7 @@ type artifactState struct {
 func newState() state {
 	return state{
 		nextID: 1000, users: map[string]ghapi.User{}, levels: map[string]string{}, issues: map[int]*issueState{}, nextNumber: 1,
-		threads: map[int][]bool{}, refs: map[string]string{}, trees: map[string][]ghapi.TreeEntry{}, variables: map[string]string{},
+		threads: map[int][]bool{}, jobs: map[int64][]ghapi.Job{}, refs: map[string]string{}, trees: map[string][]ghapi.TreeEntry{}, variables: map[string]string{},
 		secrets: map[string]bool{}, envs: map[string]ghapi.Environment{}, envSecrets: map[string]bool{}, branch: "main",
 	}
 }
@@ -142,13 +143,11 @@ func (s *Server) AddLabel(labels ...ghapi.Label) {
 	}
 }
 
-func (s *Server) addLabel(l ghapi.Label) labelState {
+func (s *Server) addLabel(l ghapi.Label) {
 	if l.Color == "" {
 		l.Color = "ededed"
 	}
-	added := labelState{Label: l, id: s.id()}
-	s.state.labels = append(s.state.labels, added)
-	return added
+	s.state.labels = append(s.state.labels, labelState{Label: l, id: s.id()})
 }
 
 func (s *Server) findLabel(name string) int {

@@ -10,19 +10,18 @@ import (
 )
 
 // objects are the types whose fields are kept. A field of another object type is dropped.
-var objects = words(`
+func objects() map[string]bool {
+	return words(`
 Query Repository RepositoryOwner Actor User Bot Mannequin Organization EnterpriseUserAccount
 Issue IssueConnection IssueEdge IssueComment IssueCommentConnection Label LabelConnection Milestone UserConnection
 PullRequest PullRequestConnection PullRequestReviewThread PullRequestReviewThreadConnection
 Discussion DiscussionConnection DiscussionCategory DiscussionComment Commit Ref PageInfo
 `)
-
-// rootFields are the fields of Query that are kept.
-var rootFields = words("viewer repository")
+}
 
 func words(s string) map[string]bool {
 	out := map[string]bool{}
-	for _, w := range strings.Fields(s) {
+	for w := range strings.FieldsSeq(s) {
 		out[w] = true
 	}
 	return out
@@ -33,6 +32,7 @@ func slimGraphQL(src string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	objects, rootFields := objects(), words("viewer repository")
 	byName := map[string]*ast.Definition{}
 	for _, d := range doc.Definitions {
 		byName[d.Name] = d

@@ -15,7 +15,7 @@ import (
 func description(t *testing.T, schema string) []byte {
 	t.Helper()
 	all := map[string]any{"/unused": map[string]any{}}
-	for _, p := range paths {
+	for _, p := range paths() {
 		all[p] = map[string]any{"get": map[string]any{
 			"summary": "prose", "responses": map[string]any{"200": map[string]any{
 				"description": "prose", "content": map[string]any{"application/json": map[string]any{"schema": map[string]any{"$ref": schema}}},
@@ -78,7 +78,7 @@ func TestRun(t *testing.T) {
 		if !strings.Contains(got, want[0]) {
 			t.Errorf("%s lacks %s: %s", name, want[0], got)
 		}
-		for _, bad := range strings.Fields(want[1]) {
+		for bad := range strings.FieldsSeq(want[1]) {
 			if strings.Contains(got, bad) {
 				t.Errorf("%s keeps %q: %s", name, bad, got)
 			}

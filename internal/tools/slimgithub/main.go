@@ -1,6 +1,6 @@
-// Command slim cuts GitHub's OpenAPI description and GraphQL schema down to what the product uses.
+// Command slimgithub cuts GitHub's OpenAPI description and GraphQL schema down to what the product uses.
 //
-//	slim OPENAPI.json SCHEMA.graphql OUTDIR
+//	slimgithub OPENAPI.json SCHEMA.graphql OUTDIR
 //
 // The inputs are generated/api.github.com.json of the npm package @octokit/openapi and schema.graphql of
 // @octokit/graphql-schema; `make slim-openapi` gets them. The outputs are compressed and the same for the same inputs.
@@ -13,12 +13,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "slim:", err)
+		fmt.Fprintln(os.Stderr, "slimgithub:", err)
 		os.Exit(1)
 	}
 }
@@ -72,7 +73,8 @@ func pack(data []byte) ([]byte, error) {
 }
 
 // paths are the addresses that the product uses, as GitHub writes them.
-var paths = strings.Fields(`
+func paths() []string {
+	return strings.Fields(`
 /rate_limit
 /search/issues
 /repos/{owner}/{repo}
@@ -106,6 +108,7 @@ var paths = strings.Fields(`
 /repos/{owner}/{repo}/actions/runs
 /repos/{owner}/{repo}/actions/runs/{run_id}
 /repos/{owner}/{repo}/actions/runs/{run_id}/artifacts
+/repos/{owner}/{repo}/actions/runs/{run_id}/jobs
 /repos/{owner}/{repo}/actions/artifacts
 /repos/{owner}/{repo}/actions/artifacts/{artifact_id}/{archive_format}
 /repos/{owner}/{repo}/actions/variables/{name}
@@ -116,11 +119,11 @@ var paths = strings.Fields(`
 /repos/{owner}/{repo}/code-scanning/alerts
 /repos/{owner}/{repo}/code-scanning/alerts/{alert_number}
 `)
+}
 
-// prose are keys that say nothing about what is valid.
-var prose = map[string]bool{
-	"description": true, "summary": true, "example": true, "examples": true, "externalDocs": true, "x-github": true,
-	"tags": true, "x-multi-segment": false,
+// prose tells keys that say nothing about what is valid.
+func prose(key string) bool {
+	return slices.Contains([]string{"description", "summary", "example", "examples", "externalDocs", "x-github", "tags"}, key)
 }
 
 func slimOpenAPI(data []byte) ([]byte, error) {
@@ -130,7 +133,7 @@ func slimOpenAPI(data []byte) ([]byte, error) {
 	}
 	all, _ := doc["paths"].(map[string]any) // another type leaves every path missing, which is reported
 	kept := map[string]any{}
-	for _, p := range paths {
+	for _, p := range paths() {
 		item, known := all[p]
 		if !known {
 			return nil, fmt.Errorf("no path %s", p)
@@ -156,7 +159,7 @@ func strip(v any, names bool) any {
 	case map[string]any:
 		out := map[string]any{}
 		for k, e := range v {
-			if !names && prose[k] {
+			if !names && prose(k) {
 				continue
 			}
 			out[k] = strip(e, !names && (k == "properties" || k == "patternProperties"))
