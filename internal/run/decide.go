@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
@@ -76,8 +77,8 @@ func (r *running) rescue(out engine.Outcome) (string, bool) {
 	if out.Ended == engine.ModelRefused {
 		return "", false
 	}
-	for i := len(out.Candidates) - 1; i >= 0; i-- {
-		if answer, err := r.check.check(out.Candidates[i]); err == nil {
+	for _, candidate := range slices.Backward(out.Candidates) {
+		if answer, err := r.check.check(candidate); err == nil {
 			return answer, true
 		}
 	}

@@ -161,12 +161,12 @@ func searchMemory(proc, text string) bool {
 	if err != nil {
 		return false
 	}
-	defer maps.Close()
+	defer func() { _ = maps.Close() }()
 	mem, err := os.Open(filepath.Join(proc, "mem"))
 	if err != nil {
 		return false
 	}
-	defer mem.Close()
+	defer func() { _ = mem.Close() }()
 	for sc := bufio.NewScanner(maps); sc.Scan(); {
 		var from, to int64
 		var mode string
@@ -303,7 +303,7 @@ func records(t *testing.T, path string) []map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	var all []map[string]any
 	sc := bufio.NewScanner(f)
 	sc.Buffer(nil, 64<<20)

@@ -146,7 +146,7 @@ func attack(t *testing.T, change func(*Options)) assault {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer evil.Close()
+	defer func() { _ = evil.Close() }()
 	called := make(chan struct{}, 64)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -31,7 +33,7 @@ type order struct {
 }
 
 // launched is an engine that a launcher started as another user. The launcher runs as root through sudo and cannot be
-// signalled from here: words on its stdin do that, and the end of its stdin kills the engine.
+// signaled from here: words on its stdin do that, and the end of its stdin kills the engine.
 type launched struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
@@ -135,7 +137,7 @@ func obey(r *bufio.Reader, g *group) {
 	}
 }
 
-// giveHome makes the engine's empty home its own.
+// giveHome makes the engine's home, with what was written into it, its own.
 func giveHome(home string, u user) error {
 	info, err := os.Lstat(home)
 	if err != nil {
@@ -144,7 +146,10 @@ func giveHome(home string, u user) error {
 	if !info.IsDir() {
 		return fmt.Errorf("the engine's home %s is no folder", home)
 	}
-	if err := os.Lchown(home, int(u.UID), int(u.GID)); err != nil {
+	err = filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Lchown(path, int(u.UID), int(u.GID)))
+	})
+	if err != nil {
 		return fmt.Errorf("give the engine its home: %w", err)
 	}
 	return nil

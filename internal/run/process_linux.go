@@ -69,7 +69,7 @@ func awaitExit(cmd *exec.Cmd) {
 // reserveSpace takes blocks on the disk without changing the file's size.
 func reserveSpace(f *os.File, from, length int64) error {
 	for {
-		err := syscall.Fallocate(int(f.Fd()), fallocKeepSize, from, length) //nolint:gosec // a file descriptor fits
+		err := syscall.Fallocate(int(f.Fd()), fallocKeepSize, from, length)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case errors.Is(err, syscall.EOPNOTSUPP), errors.Is(err, syscall.ENOSYS):

@@ -58,7 +58,7 @@ func TestReplayRecordedRuns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer f.Close()
+			defer func() { _ = f.Close() }()
 			o := options(t)
 			o.Schema = []byte(reviewSchema)
 			res, err := Replay(t.Context(), o, f)

@@ -19,7 +19,7 @@ const maxLine = 32 << 20
 // maxNoise bounds how many lines of the engine's stderr are kept.
 const maxNoise = 500
 
-// Run starts the engine behind the meter and returns when it has ended and the execution file is closed. A cancelled
+// Run starts the engine behind the meter and returns when it has ended and the execution file is closed. A canceled
 // context interrupts it. Result is valid also with an error, which means that the execution file or the machine failed.
 func Run(ctx context.Context, o Options) (Result, error) {
 	if err := o.normalize(); err != nil {
@@ -157,8 +157,11 @@ func (r *running) supervise(ctx context.Context, work workplace, baseURL string)
 	cmd, err := r.Driver.Command(engine.Setup{
 		CLI: r.CLI, Checkout: r.Checkout, Material: r.Material, Home: work.home, RulesFile: work.rules, Prompt: r.Prompt,
 		Schema: r.Schema, Model: r.Limits.Model, Effort: r.Limits.Effort, MaxTurns: r.Limits.MaxTurns,
-		MaxBudgetUSD: r.Limits.MaxBudgetUSD, BaseURL: baseURL, Credential: r.Key,
+		MaxBudgetUSD: r.Limits.MaxBudgetUSD, BaseURL: baseURL, Credential: r.Key, Self: r.Isolation.Self,
 	})
+	if err == nil {
+		err = work.fill(cmd.Files)
+	}
 	if err != nil {
 		return notStarted(engine.NotStarted, err.Error())
 	}
@@ -199,7 +202,7 @@ func (r *running) supervise(ctx context.Context, work workplace, baseURL string)
 
 // start starts the engine under the best protection there is, and under the same user when another one is refused.
 func (r *running) start(ctx context.Context, cmd engine.Command, work workplace, mark string, p *pipes) (process, error) {
-	paths := []string{r.Checkout, r.Material, work.rules, r.CLI}
+	paths := append([]string{r.Checkout, r.Material, work.rules, r.CLI}, cmd.Reads...)
 	c := r.Isolation.choose(ctx, paths)
 	s := spec{
 		Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Stdin: cmd.Stdin, User: c.user, Locked: true,
@@ -248,7 +251,7 @@ func newWorkplace(temp, rulesFile string) (workplace, error) {
 	w := workplace{dir: dir, home: filepath.Join(dir, "home"), rules: filepath.Join(dir, "rules.md")}
 	rules, err := os.ReadFile(rulesFile)
 	if err == nil {
-		err = errors.Join(os.Chmod(dir, 0o755), os.Mkdir(w.home, 0o700), os.WriteFile(w.rules, rules, 0o644))
+		err = errors.Join(os.Chmod(dir, 0o755), os.Mkdir(w.home, 0o700), os.WriteFile(w.rules, rules, 0o644)) //nolint:gosec // a fresh folder
 	}
 	if err != nil {
 		return workplace{}, errors.Join(fmt.Errorf("fill the engine's folder: %w", err), os.RemoveAll(dir))

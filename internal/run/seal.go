@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -85,15 +86,10 @@ func opens(name string, more []string) bool {
 			return true
 		}
 	}
-	for _, exact := range append([]string{
+	return slices.Contains(more, name) || slices.Contains([]string{
 		"PATH", "HOME", "LANG", "TZ", "TMPDIR", "CI", "SSL_CERT_FILE", "SSL_CERT_DIR", "GOCOVERDIR",
 		"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy",
-	}, more...) {
-		if name == exact {
-			return true
-		}
-	}
-	return false
+	}, name)
 }
 
 // HeldByKernel reports whether the environment that this process was started with holds a value: the kernel shows it to

@@ -30,11 +30,11 @@ const maxPackage = 64 << 10
 
 // Version reads the version from the package.json beside the program, "" when there is none.
 func (Driver) Version(path string) string {
-	real, err := filepath.EvalSymlinks(path)
+	program, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return ""
 	}
-	for _, dir := range []string{filepath.Dir(real), filepath.Dir(filepath.Dir(real))} {
+	for _, dir := range []string{filepath.Dir(program), filepath.Dir(filepath.Dir(program))} {
 		if v, err := packageVersion(filepath.Join(dir, "package.json")); err == nil {
 			return v
 		}
