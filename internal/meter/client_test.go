@@ -266,6 +266,14 @@ type rig struct {
 
 func start(t testing.TB, script anthropic.Script, change func(*meter.Options)) *rig {
 	t.Helper()
+	r := newRig(t, script, change)
+	t.Cleanup(r.close)
+	return r
+}
+
+// newRig is start without a clean-up that would keep thousands of rigs in memory until the test ends.
+func newRig(t testing.TB, script anthropic.Script, change func(*meter.Options)) *rig {
+	t.Helper()
 	r := &rig{api: anthropic.New(script)}
 	opts := meter.Options{
 		Provider: "anthropic", Upstream: r.api.URL, Key: realKey, Model: "claude-opus-5-5", BudgetUSD: 1, MaxTurns: 40,
@@ -280,7 +288,6 @@ func start(t testing.TB, script anthropic.Script, change func(*meter.Options)) *
 		t.Fatal(err)
 	}
 	r.Meter, r.http = m, &http.Client{Transport: &http.Transport{}}
-	t.Cleanup(r.close)
 	return r
 }
 

@@ -14,6 +14,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -120,6 +121,8 @@ func Start(ctx context.Context, opts Options) (*Meter, error) {
 	m.server = &http.Server{
 		Handler: m, ReadHeaderTimeout: 30 * time.Second, MaxHeaderBytes: 256 << 10,
 		BaseContext: func(net.Listener) context.Context { return ctx },
+		// What it would print is about the engine's own requests; the records say it.
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	go func() {
 		defer close(m.served)

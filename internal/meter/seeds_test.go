@@ -150,7 +150,8 @@ func (s *storm) text(n int) string {
 
 // outcome is what a run of a storm cost.
 type outcome struct {
-	storm
+	seed          uint64
+	budget        float64
 	billed, spent float64
 	over          bool
 	turns, calls  int
@@ -161,7 +162,7 @@ type outcome struct {
 
 func (s *storm) run(t testing.TB) outcome {
 	t.Helper()
-	r := start(t, s.script(), func(o *meter.Options) { o.Model, o.BudgetUSD, o.MaxTurns = s.model, s.budget, s.turns })
+	r := newRig(t, s.script(), func(o *meter.Options) { o.Model, o.BudgetUSD, o.MaxTurns = s.model, s.budget, s.turns })
 	defer r.close()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -191,7 +192,7 @@ func (s *storm) run(t testing.TB) outcome {
 		t.Errorf("seed %d: %v", s.seed, err)
 	}
 	sum, bill := r.Summary(), r.api.Bill()
-	o := outcome{storm: *s, billed: bill.USD(), spent: sum.SpentUSD, turns: sum.Turns, calls: sum.Calls, refused: sum.Refused}
+	o := outcome{seed: s.seed, budget: s.budget, billed: bill.USD(), spent: sum.SpentUSD, turns: sum.Turns, calls: sum.Calls, refused: sum.Refused}
 	o.over = float64(bill.Pico) > s.budget*1e12+0.5
 	for _, rec := range r.records {
 		if rec.Basis == engine.BasisReserved {
