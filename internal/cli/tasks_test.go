@@ -213,8 +213,10 @@ func TestEventRefusesOtherBranches(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.env["GITHUB_REF"] = "refs/heads/evil"
-	code := s.send(t, "issues", map[string]any{"action": "opened", "repository": map[string]any{"default_branch": "main"},
-		"issue": map[string]any{"number": 7, "user": map[string]any{"login": "alice"}}, "sender": map[string]any{"login": "alice"}})
+	code := s.send(t, "issues", map[string]any{
+		"action": "opened", "repository": map[string]any{"default_branch": "main"},
+		"issue": map[string]any{"number": 7, "user": map[string]any{"login": "alice"}}, "sender": map[string]any{"login": "alice"},
+	})
 	if code != 2 || len(s.Log()) != 0 {
 		t.Errorf("exit %d, %d requests: %s", code, len(s.Log()), s.err)
 	}
@@ -322,8 +324,10 @@ func TestReopenByAnswer(t *testing.T) {
 	s.AddEvent(7, ghapi.Event{Kind: "closed", Actor: ghapi.User{Login: "github-actions[bot]", Type: "Bot"}, CreatedAt: s.Now().Add(time.Second)})
 	id := s.AddComment(7, "alice", "Version 1.2")
 	user := map[string]any{"login": "alice", "type": "User"}
-	event := map[string]any{"action": "created", "sender": user, "issue": map[string]any{"number": 7, "user": user, "state": "closed"},
-		"comment": map[string]any{"id": id, "body": "Version 1.2", "user": user}}
+	event := map[string]any{
+		"action": "created", "sender": user, "issue": map[string]any{"number": 7, "user": user, "state": "closed"},
+		"comment": map[string]any{"id": id, "body": "Version 1.2", "user": user},
+	}
 	if code := s.send(t, "issue_comment", event); code != 0 || s.output("task") != "follow-up" {
 		t.Fatal(s.out, s.err)
 	}

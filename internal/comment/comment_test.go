@@ -73,8 +73,10 @@ func allOf(c Catalog, tag string) []Comment {
 		NextSteps: []string{"Run `make`.", "Try:\n\n```\nmake -B\n```"}, Missing: []string{"Which version?"},
 		Duplicate: &Related{Number: 3, Reason: "the same crash"},
 		Related:   []Related{{Number: 4, Closed: "not_planned", Reason: "near @eve"}, {Number: 5, Discussion: true, Reason: "asked"}},
-		References: []Reference{{Path: "a.go", Line: 3, URL: url, Reason: "the map"}, {Path: "README.md", Title: "Set-up [x](y)",
-			URL: "https://github.com/octo/demo/blob/0123456789012345678901234567890123456789/README.md#set-up", Reason: ""}},
+		References: []Reference{{Path: "a.go", Line: 3, URL: url, Reason: "the map"}, {
+			Path: "README.md", Title: "Set-up [x](y)",
+			URL: "https://github.com/octo/demo/blob/0123456789012345678901234567890123456789/README.md#set-up", Reason: "",
+		}},
 	}
 	personal := Analysis{Kind: "docs", Summary: "Words.", Sensitive: "personal"}
 	closing := testPage(tag, task.MarkAnalysis)

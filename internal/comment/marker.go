@@ -228,8 +228,10 @@ func Thread(comments []ghapi.Comment, owner Owner, maintainer func(login string)
 		if _, asked := may[login]; !asked {
 			may[login] = login != task.Ghost && !c.Author.IsBot() && maintainer(login)
 		}
-		e := task.Entry{ID: c.ID, At: c.CreatedAt, Body: c.Body,
-			By: task.Person{Login: login, Bot: c.Author.IsBot(), Maintainer: may[login]}}
+		e := task.Entry{
+			ID: c.ID, At: c.CreatedAt, Body: c.Body,
+			By: task.Person{Login: login, Bot: c.Author.IsBot(), Maintainer: may[login]},
+		}
 		if owner.Wrote(c.Author) {
 			if m, ok := ParseMarker(c.Body); ok {
 				e.Mark = m.Mark()

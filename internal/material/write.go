@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/issue-assistant/issue-assistant/internal/answer"
@@ -187,8 +188,8 @@ func permitted(ctx context.Context, r Reader, issue ghapi.Issue, comments []ghap
 		may[login] = err == nil && ok
 	}
 	ask(issue.Author)
-	for i := len(comments) - 1; i >= 0; i-- {
-		ask(comments[i].Author)
+	for _, c := range slices.Backward(comments) {
+		ask(c.Author)
 	}
 	return func(login string) bool { return may[login] }
 }
