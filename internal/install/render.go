@@ -5,12 +5,13 @@ package install
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
-	"text/template"
+	"sync"
 
 	"github.com/issue-assistant/issue-assistant/internal/config"
 	"github.com/issue-assistant/issue-assistant/internal/engine"
@@ -123,55 +124,187 @@ func Render(templates fs.FS, s Settings, pins Pins) ([]File, error) {
 	return files, nil
 }
 
-// view is what a template sees.
+// view is what the words of a template are filled from.
 type view struct {
 	Settings
-	Task *taskInfo
+	Task      *taskInfo
+	templates fs.FS
+	pins      Pins
 }
 
-// Tasks lists the tasks for the router.
-func (v view) Tasks() []taskInfo { return tasks }
-
-// Secrets lists the engine's secrets.
-func (v view) Secrets() []string { return Secrets(v.Engine) }
-
-// RunsOn quotes labels that YAML would not read as text.
-func (v view) RunsOn() string {
-	if plainWord.MatchString(v.Settings.RunsOn) {
-		return v.Settings.RunsOn
+// runsOn quotes labels that YAML would not read as text.
+func (v view) runsOn() string {
+	if plainWord().MatchString(v.RunsOn) {
+		return v.RunsOn
 	}
-	return `"` + v.Settings.RunsOn + `"`
+	return `"` + v.RunsOn + `"`
 }
 
-var plainWord = regexp.MustCompile(`^[a-z]+-[a-z0-9.-]*[a-z0-9]$`)
+var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+-[a-z0-9.-]*[a-z0-9]$`) })
 
 func execute(templates fs.FS, name string, v view, pins Pins) ([]byte, error) {
-	file := "workflows/" + name + ".yml.tmpl"
-	source, err := fs.ReadFile(templates, file)
+	v.templates, v.pins = templates, pins
+	return v.fill("workflows/" + name + ".yml.tmpl")
+}
+
+// word is a word of a template, [[name]] or [[name "argument" …]].
+var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\[([A-Za-z]+)((?: "[^"\]]*")*)\]\]`) })
+
+// fill replaces the words of a template. A line that holds one word alone goes when the word is empty. text/template
+// would do the same, but linking it keeps every method of every library in the program: 6 MB.
+func (v view) fill(file string) ([]byte, error) {
+	source, err := fs.ReadFile(v.templates, file)
 	if err != nil {
 		return nil, fmt.Errorf("read a template: %w", err)
 	}
-	chunk := v.Work != nil
-	tmpl, err := template.New(name).Delims("[[", "]]").Option("missingkey=error").Funcs(template.FuncMap{
-		"assistant": func() (string, error) { return pinText(pins.Assistant, "the action itself") },
-		"uses":      func(action string) (string, error) { return pinText(pins.Others[action], action) },
-		"guard":     func() string { return guard(pins.Assistant) },
-		"permissions": func(parts ...string) string {
-			return block(scopesOf(chunk, parts...))
-		},
-		"permissionsOfTask": func(t task.Name) string {
-			analyze, apply := taskParts(string(t))
-			return block(scopesOf(chunk, slices.Concat(analyze, apply)...))
-		},
-	}).Parse(string(source))
-	if err != nil {
-		return nil, fmt.Errorf("read a template: %w", err)
+	var out bytes.Buffer
+	for line := range bytes.Lines(source) {
+		var failed error
+		filled := word().ReplaceAllFunc(line, func(match []byte) []byte {
+			m := word().FindSubmatch(match)
+			text, err := v.word(string(m[1]), arguments(string(m[2])))
+			failed = errors.Join(failed, err)
+			return []byte(text)
+		})
+		if failed == nil && bytes.Contains(filled, []byte("[[")) {
+			failed = fmt.Errorf("a word is not closed: %q", bytes.TrimSpace(line))
+		}
+		if failed != nil {
+			return nil, fmt.Errorf("fill %s: %w", file, failed)
+		}
+		if len(bytes.TrimSpace(filled)) == 0 && len(bytes.TrimSpace(line)) > 0 {
+			continue
+		}
+		out.Write(filled)
 	}
-	var b bytes.Buffer
-	if err := tmpl.Execute(&b, v); err != nil {
-		return nil, fmt.Errorf("fill %s: %w", file, err)
+	return out.Bytes(), nil
+}
+
+func arguments(text string) []string {
+	var args []string
+	for i, part := range strings.Split(text, `"`) {
+		if i%2 == 1 {
+			args = append(args, part)
+		}
 	}
-	return b.Bytes(), nil
+	return args
+}
+
+// word is the text of one word.
+func (v view) word(name string, args []string) (string, error) {
+	switch name {
+	case "assistant":
+		return pinText(v.pins.Assistant, "the action itself")
+	case "uses":
+		if len(args) == 1 {
+			return pinText(v.pins.Others[args[0]], args[0])
+		}
+	case "guard":
+		return guard(v.pins.Assistant), nil
+	case "runsOn":
+		return v.runsOn(), nil
+	case "engine":
+		return string(v.Engine), nil
+	case "permissions":
+		return v.permissions(args), nil
+	case "callingJobs":
+		return v.callingJobs()
+	}
+	if v.Task != nil {
+		if text, ok := v.taskWord(name); ok {
+			return text, nil
+		}
+	}
+	if text, ok := v.secretsWord(name); ok {
+		return text, nil
+	}
+	if v.Work != nil {
+		if text, ok := v.workWord(name); ok {
+			return text, nil
+		}
+	}
+	return "", fmt.Errorf("the word %s with %d arguments is not known here", name, len(args))
+}
+
+func (v view) permissions(parts []string) string {
+	named := make([]string, len(parts))
+	for i, part := range parts {
+		if v.Task != nil {
+			part = strings.ReplaceAll(part, "{task}", string(v.Task.Name))
+		}
+		named[i] = part
+	}
+	return block(scopesOf(v.Work != nil, named...))
+}
+
+func (v view) taskWord(name string) (string, bool) {
+	switch name {
+	case "task":
+		return string(v.Task.Name), true
+	case "title":
+		return v.Task.Title, true
+	case "what":
+		return v.Task.What, true
+	case "permissionsOfTask":
+		analyze, apply := taskParts(string(v.Task.Name))
+		return block(scopesOf(v.Work != nil, slices.Concat(analyze, apply)...)), true
+	}
+	return "", false
+}
+
+// secretsWord names the engine's secrets in the four ways that the workflows need.
+func (v view) secretsWord(name string) (string, bool) {
+	form := map[string]struct{ each, between string }{
+		"secretsDeclared": {`      %[1]s: {description: "Empty here: the value of the environment issue-assistant is the one used", required: false}`, "\n"},
+		"secretsEnv":      {"          %[1]s: ${{ secrets.%[1]s }}", "\n"},
+		"secretsPassed":   {`%[1]s: "${{ secrets.%[1]s }}"`, ", "},
+		"anySecret":       {"secrets.%[1]s != ''", " || "},
+	}[name]
+	if form.each == "" {
+		return "", false
+	}
+	var all []string
+	for _, secret := range Secrets(v.Engine) {
+		all = append(all, fmt.Sprintf(form.each, secret))
+	}
+	return strings.Join(all, form.between), true
+}
+
+func (v view) workWord(name string) (string, bool) {
+	switch name {
+	case "workPath":
+		return v.Work.Path, true
+	case "workPermissions":
+		if len(v.Work.Scopes) == 0 {
+			return "    permissions: {}", true
+		}
+		return "    permissions:\n" + v.Work.Permissions(), true
+	case "workSecrets":
+		if len(v.Work.Secrets) == 0 {
+			return "", true
+		}
+		lines := "    secrets:"
+		for _, secret := range v.Work.Secrets {
+			lines += fmt.Sprintf("\n      %[1]s: ${{ secrets.%[1]s }}", secret)
+		}
+		return lines, true
+	}
+	return "", false
+}
+
+// callingJobs are the router's jobs, one per task.
+func (v view) callingJobs() (string, error) {
+	var jobs []string
+	for i := range tasks {
+		one := v
+		one.Task = &tasks[i]
+		data, err := one.fill("workflows/call.part.tmpl")
+		if err != nil {
+			return "", err
+		}
+		jobs = append(jobs, strings.TrimRight(string(data), "\n"))
+	}
+	return strings.Join(jobs, "\n\n"), nil
 }
 
 func pinText(p Pin, what string) (string, error) {
