@@ -63,7 +63,7 @@ func (c *checker) check(raw json.RawMessage) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: it is no JSON", errAnswer)
 	}
-	if c.secrets.in(compact.String(), value) {
+	if c.secrets.in(compact.Bytes()) {
 		return "", fmt.Errorf("%w: it holds the engine's key or a secret of the job", errAnswer)
 	}
 	if c.schema != nil && c.schema.Validate(value) != nil {

@@ -126,7 +126,7 @@ func realTiming() timing {
 		term:   3 * time.Second,
 		kill:   5 * time.Second,
 		drain:  500 * time.Millisecond,
-		settle: time.Second,
+		settle: 800 * time.Millisecond,
 		refuse: 20 * time.Second,
 	}
 }

@@ -1,11 +1,11 @@
 package run
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
-	"maps"
+	"encoding/json"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -65,14 +65,14 @@ func squeeze(s string) string {
 	}, s)
 }
 
-// in reports whether the text, or the strings of the value that was decoded from it one after the other, hold one.
-func (f *secretFinder) in(text string, value any) bool {
+// in reports whether a JSON text holds one: as it stands, in its keys or in its values one after the other. They are
+// taken from the text itself, so that the first of two equal keys hides nothing.
+func (f *secretFinder) in(text []byte) bool {
 	if len(f.needles) == 0 {
 		return false
 	}
-	var b strings.Builder
-	collectStrings(&b, value)
-	for _, hay := range []string{squeeze(text), squeeze(b.String())} {
+	keys, values := pieces(text)
+	for _, hay := range []string{squeeze(string(text)), squeeze(keys), squeeze(values)} {
 		for _, n := range f.needles {
 			if strings.Contains(hay, n) {
 				return true
@@ -82,18 +82,35 @@ func (f *secretFinder) in(text string, value any) bool {
 	return false
 }
 
-func collectStrings(b *strings.Builder, value any) {
-	switch v := value.(type) {
-	case string:
-		b.WriteString(v)
-	case []any:
-		for _, e := range v {
-			collectStrings(b, e)
+// pieces joins the keys of a JSON text, and its texts and numbers.
+func pieces(text []byte) (keys, values string) {
+	var k, v strings.Builder
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var objects []bool // of what is open: an object, and not a list
+	isKey := false     // the next text is one
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return k.String(), v.String() // the end: the caller checked that it is JSON
 		}
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			b.WriteString(k)
-			collectStrings(b, v[k])
+		switch t := token.(type) {
+		case json.Delim:
+			if t == '{' || t == '[' {
+				objects = append(objects, t == '{')
+			} else {
+				objects = objects[:len(objects)-1]
+			}
+		case string:
+			if isKey {
+				k.WriteString(t)
+				isKey = false
+				continue
+			}
+			v.WriteString(t)
+		case json.Number:
+			v.WriteString(t.String())
 		}
+		isKey = len(objects) > 0 && objects[len(objects)-1]
 	}
 }
