@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
+	"github.com/issue-assistant/issue-assistant/internal/usage/ledger"
 )
 
 // rule is one property of workflows. handMade says that it also holds for workflows that people write.
@@ -470,7 +471,8 @@ var rules = []rule{
 				complain("step %q: if %v", name, step["if"])
 			}
 			if with := object(step["with"]); upload && (step["continue-on-error"] != true || with["if-no-files-found"] != "ignore" ||
-				with["name"] != "issue-assistant-usage-${{ github.run_attempt }}" || with["overwrite"] != nil) {
+				with["name"] != "issue-assistant-usage-${{ github.run_attempt }}" || with["overwrite"] != nil ||
+				strings.TrimSpace(text(with["path"])) != "${{ runner.temp }}/"+ledger.RecordFile+"\n${{ runner.temp }}/"+ledger.CarriedFile) {
 				complain("step %q: %v", name, step)
 			}
 		})
