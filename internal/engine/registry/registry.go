@@ -7,11 +7,12 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/claude"
+	"github.com/issue-assistant/issue-assistant/internal/engine/codex"
 )
 
 // Drivers returns all engines in the order of the documentation.
 func Drivers() []engine.Driver {
-	return []engine.Driver{claude.New()}
+	return []engine.Driver{claude.New(), codex.New()}
 }
 
 // Find returns the driver of an engine.
