@@ -147,7 +147,7 @@ func giveHome(home string, u user) error {
 		return fmt.Errorf("the engine's home %s is no folder", home)
 	}
 	err = filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
-		return errors.Join(err, os.Lchown(path, int(u.UID), int(u.GID)))
+		return errors.Join(err, os.Lchown(path, int(u.UID), int(u.GID))) //nolint:gosec // a fresh folder, before the engine starts
 	})
 	if err != nil {
 		return fmt.Errorf("give the engine its home: %w", err)
