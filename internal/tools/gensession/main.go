@@ -1,4 +1,5 @@
-// Command gensession writes the schemas of the files that `session decide` and `chunk … --state` read.
+// Command gensession writes the schemas of the files that `session decide` and `chunk … --state` read, and of the report
+// that `cost --json` prints.
 //
 // It is a program of its own so that the reflection of Go types stays out of the product.
 package main
@@ -14,6 +15,7 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/chunk"
 	"github.com/issue-assistant/issue-assistant/internal/session"
+	"github.com/issue-assistant/issue-assistant/internal/usage/report"
 )
 
 func main() {
@@ -43,7 +45,15 @@ func schemas() map[string]*jsonschema.Schema {
 	nullable(record, "calls", "context_tokens", "cost_usd")
 	enum(record, "state", chunk.Open, chunk.Working, chunk.Waiting, chunk.Releasing, chunk.Wrapping, chunk.Wrapped, chunk.Released, chunk.Failed)
 	enum(property(state, "facts"), "github", "ok", "timeout", "unreadable", "rate_limit")
-	return map[string]*jsonschema.Schema{"session-input.schema.json": input, "chunk.schema.json": state}
+	cost := reflect(report.Report{}, "Output of `issue-assistant cost --json`")
+	nullable(cost, "forecast")
+	for _, row := range []*jsonschema.Schema{property(cost, "rows").Items, property(cost, "total")} {
+		nullable(row, "per_issue_usd", "per_answer_usd", "cached_share")
+		for _, spread := range []string{"turns", "seconds", "usd"} {
+			nullable(property(row, spread), "median", "p90", "max")
+		}
+	}
+	return map[string]*jsonschema.Schema{"session-input.schema.json": input, "chunk.schema.json": state, "cost.schema.json": cost}
 }
 
 func reflect(v any, title string) *jsonschema.Schema {

@@ -112,7 +112,7 @@ func wasted(in []usage.Record) []Advice {
 	if n == 0 {
 		return nil
 	}
-	return []Advice{{"", fmt.Sprintf("%d runs that posted nothing cost $%.2f", n, paid.USD())}}
+	return []Advice{{"", fmt.Sprintf("%s that posted nothing cost $%.2f", runsText(n), paid.USD())}}
 }
 
 // lighter prices the replies, which only say yes or no, on the light model.

@@ -102,7 +102,7 @@ func TestUnknownCostsAreCountedNotAdded(t *testing.T) {
 	if err := rep.Text(&b); err != nil {
 		t.Fatal(err)
 	}
-	if text := b.String(); strings.Contains(text, " 0.00") || !strings.Contains(text, "3 runs of unknown cost are in no sum") {
+	if text := b.String(); strings.Contains(text, " 0.00") || !strings.Contains(text, "3 runs of unknown cost, in no sum") {
 		t.Errorf("unknown is shown as nothing:\n%s", text)
 	}
 }

@@ -177,13 +177,13 @@ func (rep Report) sentences() []string {
 	}
 	if f := rep.Forecast; f != nil {
 		if f.Reason != "" {
-			out = append(out, fmt.Sprintf("%s so far: $%.2f in %d runs; no forecast: %s.", f.Month, f.SoFar, f.Runs, f.Reason))
+			out = append(out, fmt.Sprintf("%s so far: $%.2f in %s; no forecast: %s.", f.Month, f.SoFar, runsText(f.Runs), f.Reason))
 		} else {
-			out = append(out, fmt.Sprintf("%s: about $%.2f at the end of the month, from $%.2f in %.1f days and %d runs.", f.Month, f.USD, f.SoFar, f.Days, f.Runs))
+			out = append(out, fmt.Sprintf("%s: about $%.2f at the end of the month, from $%.2f in %.1f days and %s.", f.Month, f.USD, f.SoFar, f.Days, runsText(f.Runs)))
 		}
 	}
 	if n := rep.Total.Unknown; n > 0 {
-		out = append(out, fmt.Sprintf("%d runs of unknown cost are in no sum.", n))
+		out = append(out, fmt.Sprintf("%s of unknown cost, in no sum.", runsText(n)))
 	}
 	if words := endings(rep.Total); words != "" {
 		out = append(out, "Not finished: "+words+".")
@@ -202,4 +202,11 @@ func endings(r Row) string {
 		}
 	}
 	return strings.Join(words, ", ")
+}
+
+func runsText(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", n)
 }
