@@ -42,6 +42,7 @@ func commands() []func(*app) *cobra.Command {
 		newVersionCmd,
 		newRunCmd,
 		newLauncherCmd,
+		newMCPFilesCmd,
 		newUsageCmd,
 		newEventCmd,
 		newContextCmd,

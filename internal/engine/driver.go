@@ -44,6 +44,7 @@ type Setup struct {
 	Checkout     string // the repository that is read
 	Material     string // the folder of issue.md and its kind
 	Home         string // an empty folder, HOME of the engine
+	Self         string // this program, for the tools that it offers to an engine by `mcp-files`
 	RulesFile    string // the system prompt's addition
 	Prompt       []byte // the task
 	Schema       []byte // JSON schema of the answer; nil: no structured answer
@@ -62,6 +63,10 @@ type Command struct {
 	Env   []string // the engine's own variables; the run adds PATH, HOME, LANG, TMPDIR, RUNNER_TRACKING_ID
 	Dir   string
 	Stdin []byte
+	// Files are written below Home before the start: settings that have no flag. Names are relative, with slashes.
+	Files map[string][]byte
+	// Reads names further files that the engine's user must be able to read.
+	Reads []string
 }
 
 // Stream reads the events of one run, line by line.

@@ -111,6 +111,8 @@ func newProvider(name string) (provider, error) {
 	switch name {
 	case "anthropic":
 		return newAnthropic(), nil
+	case "openai":
+		return newOpenAI(), nil
 	}
 	return nil, fmt.Errorf("no meter for provider %q", name)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
+	"github.com/issue-assistant/issue-assistant/internal/engine/enginelog"
 )
 
 // finish decides how the run ended, writes the last record and closes the execution file.
@@ -105,7 +106,11 @@ func ended(v verdict, out engine.Outcome, sum totals) (engine.Ended, int) {
 		if out.Ended != engine.ProviderError {
 			return out.Ended, 0
 		}
-		return out.Ended, cmp.Or(out.Status, sum.status)
+		status := cmp.Or(out.Status, sum.status)
+		if by := enginelog.ByStatus(status); by != engine.ProviderError {
+			return by, 0 // the log of Codex names no status: the meter saw it
+		}
+		return out.Ended, status
 	case sum.calls == 0 && !out.Closed && out.SessionID == "":
 		return engine.NotStarted, 0
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/claude"
+	"github.com/issue-assistant/issue-assistant/internal/engine/codex"
 )
 
 // fakeWord makes the test binary an engine that does what its arguments say, one after the other.
@@ -40,6 +41,8 @@ func TestMain(m *testing.M) {
 			os.Exit(code)
 		case sealedWord:
 			os.Exit(sealedRun(os.Args[2:]))
+		case codex.FilesCommand:
+			os.Exit(serveFiles(os.Args[2:]))
 		}
 		if !strings.HasPrefix(os.Args[1], "-") {
 			fmt.Fprintln(os.Stderr, "the test binary was started with a word that it does not know")

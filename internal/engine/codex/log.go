@@ -1,4 +1,5 @@
-// Package codex reads the logs of OpenAI's Codex CLI.
+// Package codex knows the command line of OpenAI's Codex CLI, version 0.171: how it is told its rules, limits and tools,
+// and how its logs are read.
 package codex
 
 import (

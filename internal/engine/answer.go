@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// AnswerIn takes the answer out of a model's closing text, for engines without a tool for it: a JSON object or list that
+// stands alone, or in one code fence. ok is false when the text holds anything else: what follows an answer is not
+// guessed at.
+func AnswerIn(text string) (answer json.RawMessage, ok bool) {
+	text = strings.TrimSpace(text)
+	if !structured(text) {
+		_, rest, found := strings.Cut(text, "```")
+		if !found {
+			return nil, false
+		}
+		lang, rest, found := strings.Cut(rest, "\n")
+		if lang = strings.TrimSpace(lang); !found || lang != "" && !strings.EqualFold(lang, "json") {
+			return nil, false
+		}
+		inside, after, found := strings.Cut(rest, "\n```")
+		if !found || strings.Contains(after, "```") {
+			return nil, false
+		}
+		text = strings.TrimSpace(inside)
+	}
+	if !structured(text) || !json.Valid([]byte(text)) {
+		return nil, false
+	}
+	return json.RawMessage(text), true
+}
+
+func structured(text string) bool {
+	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
+}
