@@ -30,6 +30,7 @@ type start struct {
 	attempt  int    // 0: the first
 	job      string // only this job, and what it needs
 	key      string // empty: theKey
+	noKey    bool   // the secret does not exist
 	during   func(running *exec.Cmd)
 }
 
@@ -160,7 +161,10 @@ func (w *world) arguments(t *testing.T, s start, dir string) []string {
 	if s.job != "" {
 		args = append(args, "-j", s.job)
 	}
-	return append(args, "-s", "ANTHROPIC_API_KEY="+s.key, "-s", "GITHUB_TOKEN="+theToken)
+	if !s.noKey {
+		args = append(args, "-s", "ANTHROPIC_API_KEY="+s.key)
+	}
+	return append(args, "-s", "GITHUB_TOKEN="+theToken)
 }
 
 func readAct(out []byte) result {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -62,6 +63,9 @@ func TestAnOpenedIssueEndsWithOneComment(t *testing.T) {
 
 	if lines := r.lines("Analyze"); len(lines) != 1 || !usageLine("claude-opus-5-5", `finished · 2 of 40 turns · (<1|\d+)s · \$0\.\d\d of \$1\.00 · .* in \+ .* cached, .* out`).MatchString(lines[0]) {
 		t.Errorf("summary of analyze: %q", lines)
+	}
+	if os.Geteuid() == 0 && !strings.Contains(r.log, "the engine runs as another user") {
+		t.Error("the engine ran as root")
 	}
 	w.checkRequests(t)
 	w.checkKey(t)

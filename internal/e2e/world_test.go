@@ -159,10 +159,10 @@ func (w *world) adapt(t *testing.T) {
 		t.Fatalf("%d workflows, %v", len(files), err)
 	}
 	holds := func(secret string) string {
-		return "(secrets." + secret + " != '' && contains(steps.run.outputs.answer, secrets." + secret + "))"
+		return "(" + secret + " != '' && contains(steps.run.outputs.answer, " + secret + "))"
 	}
 	const answer = "      answer: ${{ steps.run.outputs.answer }}\n"
-	dropped := "      answer: ${{ !" + holds("ANTHROPIC_API_KEY") + " && !" + holds("GITHUB_TOKEN") + " && steps.run.outputs.answer || '' }}\n"
+	dropped := "      answer: ${{ !" + holds("secrets.ANTHROPIC_API_KEY") + " && !" + holds("github.token") + " && steps.run.outputs.answer || '' }}\n"
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
