@@ -66,8 +66,10 @@ func TestWrapRows(t *testing.T) {
 func base() State {
 	calls, context, cost := int64(50), int64(60_000), 0.5
 	return State{
-		Chunk: &Chunk{State: Open, Claims: []Claim{{1, ClaimOpen}}, Armed: true, PullRequestsMade: 1,
-			Calls: &calls, ContextTokens: &context, CostUSD: &cost},
+		Chunk: &Chunk{
+			State: Open, Claims: []Claim{{1, ClaimOpen}}, Armed: true, PullRequestsMade: 1,
+			Calls: &calls, ContextTokens: &context, CostUSD: &cost,
+		},
 		Facts:  Facts{GitHub: "ok", Changed: true, SecondsSinceRun: 1e9, BudgetLeft: true},
 		Limits: DefaultLimits(),
 	}

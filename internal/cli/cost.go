@@ -115,8 +115,10 @@ func costFailure(err error) error {
 	return failure(withHint(err, "the token needs `actions: read`; --records DIR reads records from a folder"))
 }
 
-// lightModels are models that answer yes or no well enough, per engine, the cheapest that its provider offers.
-var lightModels = map[engine.Name]string{engine.Claude: "claude-haiku-5-5"}
+// lightModel is a model that answers yes or no well enough, the cheapest of the engine's provider; empty: none is known.
+func lightModel(name engine.Name) string {
+	return map[engine.Name]string{engine.Claude: "claude-haiku-5-5"}[name]
+}
 
 func (a *app) addAdvice(rep *report.Report, list []usagepkg.Record) error {
 	c, ds, err := config.LoadRepo(os.DirFS(a.Dir))
@@ -127,7 +129,7 @@ func (a *app) addAdvice(rep *report.Report, list []usagepkg.Record) error {
 	if err != nil {
 		return usage(err)
 	}
-	light := report.Light{Model: lightModels[engine.Name(c.Engine.Name)], Price: prices.Cost}
+	light := report.Light{Model: lightModel(c.Engine.Name), Price: prices.Cost}
 	rep.Advice = report.Advise(list, rep.Since, rep.Until, light, c.Engine.LightModel != "")
 	return nil
 }

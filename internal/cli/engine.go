@@ -186,7 +186,7 @@ func (a *app) stepInstall(ctx context.Context, r *engineRun) error {
 	if err != nil {
 		return failure(fmt.Errorf("make a folder for the engine: %w", err))
 	}
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the engine runs as another user and holds no secret
+	if err := os.Chmod(dir, 0o755); err != nil {
 		return failure(fmt.Errorf("open the folder of the engine: %w", err))
 	}
 	said := &lineWriter{say: func(line string) { a.sayf("npm: %s", line) }}

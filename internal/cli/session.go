@@ -110,8 +110,12 @@ func sessionLine(d session.Decision) string {
 		}
 		line += ": " + strings.Join(words, ", ")
 	}
-	for _, n := range d.Notes {
-		line += "; note " + string(n)
+	if len(d.Notes) > 0 {
+		words := make([]string, 0, len(d.Notes))
+		for _, n := range d.Notes {
+			words = append(words, string(n))
+		}
+		line += "; note " + strings.Join(words, ", ")
 	}
 	if e := d.Estimate; e != nil {
 		line += fmt.Sprintf("; resume $%.2f, fresh $%.2f, %.0f%% warm", e.ResumeUSD, e.FreshUSD, 100*e.Warm)

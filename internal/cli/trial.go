@@ -204,14 +204,14 @@ func (s *trial) fillSettings(from fs.FS) error {
 
 // fillReal reads an issue with its comments. Public repositories need no token; one in the environment is used.
 func (s *trial) fillReal(ctx context.Context, repo string, number int) error {
-	real := *s.user
-	real.Getenv = func(name string) string {
+	outside := *s.user
+	outside.Getenv = func(name string) string {
 		if name == "GITHUB_REPOSITORY" {
 			return repo
 		}
 		return s.user.Getenv(name)
 	}
-	client, err := real.github()
+	client, err := outside.github()
 	if err != nil {
 		return err
 	}
@@ -305,10 +305,13 @@ func (s *trial) realRun(ctx context.Context, f tryFlags, limits, material map[st
 		program = limits["cli"]
 	}
 	outputs := filepath.Join(s.temp, "run-outputs")
-	cmd := exec.CommandContext(ctx, self, "run", "--task", string(s.task), "--engine", f.engine, "--cli", program,
+	args := []string{
+		"run", "--task", string(s.task), "--engine", f.engine, "--cli", program,
 		"--model", limits["model"], "--max-turns", limits["max-turns"], "--max-budget-usd", limits["max-budget-usd"],
 		"--timeout-minutes", limits["timeout-minutes"], "--material", material["material"], "--rules-file", material["rules-file"],
-		"--execution-file", execution)
+		"--execution-file", execution,
+	}
+	cmd := exec.CommandContext(ctx, self, args...) //nolint:gosec // this very program, with values that engine has checked
 	cmd.Dir = s.dir
 	cmd.Env = append(s.user.Environ(), "GITHUB_OUTPUT="+outputs, "RUNNER_TEMP="+s.temp, "GITHUB_STEP_SUMMARY=")
 	cmd.Stderr = s.user.Stderr

@@ -157,7 +157,6 @@ func (a *app) writeRecord(f usageFlags, rec spending.Record) {
 		return
 	}
 	if f.record != "" {
-		//nolint:gosec // the record holds numbers only, and another user may upload it
 		if err := os.WriteFile(a.path(f.record), data, 0o644); err != nil {
 			a.sayf("the record is not written: %s", err)
 		}

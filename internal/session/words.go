@@ -54,12 +54,14 @@ const (
 )
 
 // Reasons lists all reasons in their order.
-var Reasons = []Reason{SessionsOff, ForceFresh, NoTaskKey, WakeIssueOpened, WakeAssigned, WakeApprovalRequested,
+var Reasons = []Reason{
+	SessionsOff, ForceFresh, NoTaskKey, WakeIssueOpened, WakeAssigned, WakeApprovalRequested,
 	WakeReviewerRecovery, WakePollUnscoped, WakeIssueEdited, WakeReopened, WakeUnknown, NoSavedSession, RecordSchema,
 	RecordAuthor, RecordKey, RecordTime, EngineChanged, EngineMajorChanged, ModelChanged, EffortChanged, RulesChanged,
 	ConfigChanged, ToolsChanged, PermissionChanged, RepoChanged, WorkspaceMoved, HistoryRewritten, MaterialEdited,
 	LastRunPoisoned, MaxRuns, MaxContext, MaxAge, MaxCost, TranscriptMissing, TranscriptHash, TranscriptUntrusted,
-	TranscriptSecret, PriceUnknown, ResumeDearer, ResumeFailed}
+	TranscriptSecret, PriceUnknown, ResumeDearer, ResumeFailed,
+}
 
 // Note is a fact that makes the provider's cache cold without forbidding to resume.
 type Note string
@@ -129,14 +131,17 @@ func (s Store) reason() (Reason, bool) {
 		return TranscriptHash, true
 	case StoreSecret:
 		return TranscriptSecret, true
+	case StoreUntrusted:
 	}
 	return TranscriptUntrusted, true
 }
 
 // poisoned lists the endings after which a transcript is not continued: an error of the provider, a refusal, or a run
 // that was empty. A run stopped at its turns, budget or minutes, or lost, is not among them.
-var poisoned = []string{"provider_error", "rate_limited", "account_limit", "not_signed_in", "unknown_model", "model_refused",
-	"no_answer", "no_data", "not_started"}
+var poisoned = []string{
+	"provider_error", "rate_limited", "account_limit", "not_signed_in", "unknown_model", "model_refused",
+	"no_answer", "no_data", "not_started",
+}
 
 func isPoisoned(r *Record) bool {
 	return r.ContextTokens <= 0 || r.Ended == "" || slices.Contains(poisoned, r.Ended)

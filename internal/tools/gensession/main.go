@@ -112,5 +112,5 @@ func write(path string, s *jsonschema.Schema) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(data, '\n'), 0o644) //nolint:gosec // a file of the repository
+	return os.WriteFile(path, append(data, '\n'), 0o644)
 }

@@ -80,8 +80,13 @@ func TestRecordsFit(t *testing.T) {
 		}
 	}
 	for _, change := range [][2]string{
-		{`"schema":1`, `"schema":2`}, {`"ended":"`, `"ended":"x`}, {`"task":"triage"`, `"task":"# x"`}, {`"issue":0`, `"issue":-1`},
-		{`"run_id":1`, `"run_id":"1"`}, {`"session":{`, `"extra":1,"session":{`}, {`"cost_basis":"`, `"cost_basis":"x`},
+		{`"schema":1`, `"schema":2`},
+		{`"ended":"`, `"ended":"x`},
+		{`"task":"triage"`, `"task":"# x"`},
+		{`"issue":0`, `"issue":-1`},
+		{`"run_id":1`, `"run_id":"1"`},
+		{`"session":{`, `"extra":1,"session":{`},
+		{`"cost_basis":"`, `"cost_basis":"x`},
 	} {
 		wrong := strings.Replace(string(last), change[0], change[1], 1)
 		if wrong == string(last) {

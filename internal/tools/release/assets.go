@@ -24,7 +24,7 @@ func (r release) writeAssets() error {
 	var sums []string
 	put := func(name string, data []byte) error {
 		sums = append(sums, sum(data)+"  "+name)
-		return os.WriteFile(filepath.Join(r.out, "assets", name), data, 0o644) //nolint:gosec // public
+		return os.WriteFile(filepath.Join(r.out, "assets", name), data, 0o644)
 	}
 	for _, p := range platforms {
 		data, err := os.ReadFile(filepath.Join(r.out, "bin", p.binary()))
@@ -51,7 +51,7 @@ func (r release) writeAssets() error {
 		return err
 	}
 	sort.Strings(sums)
-	return os.WriteFile(filepath.Join(r.out, "assets", "SHA256SUMS"), []byte(strings.Join(sums, "\n")+"\n"), 0o644) //nolint:gosec // public
+	return os.WriteFile(filepath.Join(r.out, "assets", "SHA256SUMS"), []byte(strings.Join(sums, "\n")+"\n"), 0o644)
 }
 
 func (r release) archive(p platform, binary []byte) (data []byte, name string, err error) {

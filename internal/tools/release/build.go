@@ -91,17 +91,17 @@ func (r release) writeDist() error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(r.out, "dist", p.binary()), data, 0o755); err != nil { //nolint:gosec // a program
+		if err := os.WriteFile(filepath.Join(r.out, "dist", p.binary()), data, 0o755); err != nil {
 			return err
 		}
 		fmt.Fprintf(&sums, "%s  %s\n", sum(data), p.binary())
 	}
-	if err := os.WriteFile(filepath.Join(r.out, "dist", "SHA256SUMS"), []byte(sums.String()), 0o644); err != nil { //nolint:gosec // public
+	if err := os.WriteFile(filepath.Join(r.out, "dist", "SHA256SUMS"), []byte(sums.String()), 0o644); err != nil {
 		return err
 	}
 	source := fmt.Sprintf("version: %s\nsource: %s\ngo: %s\nflags: CGO_ENABLED=0 -trimpath -buildvcs=false -ldflags '%s'\n",
 		r.version, r.source, runtime.Version(), r.ldflags())
-	return os.WriteFile(filepath.Join(r.out, "dist", "SOURCE"), []byte(source), 0o644) //nolint:gosec // public
+	return os.WriteFile(filepath.Join(r.out, "dist", "SOURCE"), []byte(source), 0o644)
 }
 
 func sum(data []byte) string {

@@ -131,8 +131,10 @@ func (g *github) upload(id, run int64, at time.Time, data []byte) *ghapi.Artifac
 }
 
 func reader(g *github) Reader {
-	return Reader{Source: g, Repo: repo, Branch: mainName, Workflows: []string{router, triage},
-		Started: func(context.Context, ghapi.Run) (bool, error) { return true, nil }}
+	return Reader{
+		Source: g, Repo: repo, Branch: mainName, Workflows: []string{router, triage},
+		Started: func(context.Context, ghapi.Run) (bool, error) { return true, nil },
+	}
 }
 
 func read(t *testing.T, g *github) Result {
@@ -149,7 +151,7 @@ func read(t *testing.T, g *github) Result {
 func TestParallelRunsLoseNothing(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(1000) {
-		rng := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a seed that repeats is the point
+		rng := rand.New(rand.NewPCG(seed, 1))
 		g := newGitHub()
 		type step struct {
 			run   int64

@@ -47,7 +47,9 @@ func Advise(records []usage.Record, since, until time.Time, light Light, lightIs
 	return advice
 }
 
-var settingOf = map[engine.Ended]string{engine.Turns: "max_turns", engine.Budget: "max_budget_usd", engine.Time: "timeout_minutes"}
+func settingOf(ended engine.Ended) string {
+	return map[engine.Ended]string{engine.Turns: "max_turns", engine.Budget: "max_budget_usd", engine.Time: "timeout_minutes"}[ended]
+}
 
 // stops names tasks of which a fifth or more ended at the same limit.
 func stops(in []usage.Record) []Advice {
@@ -67,8 +69,8 @@ func stops(in []usage.Record) []Advice {
 			if runs[task] < leastRunsForStops || n*5 < runs[task] {
 				continue
 			}
-			out = append(out, Advice{settingOf[ended], fmt.Sprintf("raise `%s`: %d of %d %s runs stopped at it and posted nothing",
-				settingOf[ended], n, runs[task], shown(task))})
+			out = append(out, Advice{settingOf(ended), fmt.Sprintf("raise `%s`: %d of %d %s runs stopped at it and posted nothing",
+				settingOf(ended), n, runs[task], shown(task))})
 		}
 	}
 	return out

@@ -29,7 +29,7 @@ var (
 
 // sample builds records with a seed: the same records every time.
 func sample(n int, seed uint64) []usage.Record {
-	rng := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // a seed that repeats is the point
+	rng := rand.New(rand.NewPCG(seed, 7))
 	tasks := []string{"triage", "triage", "triage", "follow-up", "maintainer-reply", "release-reply", "reanalyze"}
 	ended := []string{"finished", "finished", "finished", "finished", "finished", "budget", "turns", "provider_error"}
 	all := make([]usage.Record, 0, n)
@@ -39,10 +39,12 @@ func sample(n int, seed uint64) []usage.Record {
 		turns, ms := 1+rng.Int64N(30), 5000+rng.Int64N(200_000)
 		in, cached, write, out := rng.Int64N(20_000), rng.Int64N(300_000), rng.Int64N(20_000), rng.Int64N(4000)
 		maxTurns, budget := 40, 1.0
-		r := usage.Record{Schema: 1, Repository: "octo-org/demo", Issue: 1 + rng.IntN(max(n/2, 1)), Task: tasks[rng.IntN(len(tasks))],
+		r := usage.Record{
+			Schema: 1, Repository: "octo-org/demo", Issue: 1 + rng.IntN(max(n/2, 1)), Task: tasks[rng.IntN(len(tasks))],
 			RunID: int64(i + 1), Attempt: 1, Started: &started, Engine: "claude", ModelAsked: "claude-opus-5-5",
 			Ended: ended[rng.IntN(len(ended))], Turns: &turns, MaxTurns: &maxTurns, DurationMS: &ms, CostUSD: &cost, MaxBudgetUSD: &budget,
-			Models: []usage.RecordModel{{ID: "claude-opus-5-5", Input: &in, CachedInput: &cached, CacheWrite: &write, Output: &out, CostUSD: &cost}}}
+			Models: []usage.RecordModel{{ID: "claude-opus-5-5", Input: &in, CachedInput: &cached, CacheWrite: &write, Output: &out, CostUSD: &cost}},
+		}
 		if i%17 == 0 {
 			r.CostUSD, r.Models = nil, nil
 		}
