@@ -115,6 +115,10 @@ func (a *app) edited() bool {
 func (a *app) reportApply(in taskInputs, res apply.Result, how string, failed error) error {
 	out := ghaction.FromEnv(a.Getenv, a.Stdout, a.Stderr)
 	summary := res.Summary(fmt.Sprintf("%s of #%d", in.task, in.issue), how)
+	if errors.Is(failed, apply.ErrEmpty) { // fixed words; "nothing to do" would be no truth
+		summary = fmt.Sprintf("### %s of #%d\n\n- failed: %s\n", in.task, in.issue, apply.ErrEmpty)
+		out.Error(apply.ErrEmpty.Error())
+	}
 	if err := out.AddSummary(summary); err != nil && !errors.Is(err, ghaction.ErrSummaryFull) {
 		failed = errors.Join(failed, fmt.Errorf("write the summary: %w", err))
 	}

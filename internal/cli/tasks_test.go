@@ -360,6 +360,9 @@ func TestApplyExitCodes(t *testing.T) {
 		if code := s.run(t, append([]string{"apply"}, tt.args...)...); code != tt.code {
 			t.Errorf("%v: exit %d, want %d: %s", tt.args, code, tt.code, s.err)
 		}
+		if said := strings.Contains(s.err, ": error: the answer is empty"); said != (tt.code == 3) || strings.Contains(s.out, "nothing to do") {
+			t.Errorf("%v: said %t: %s%s", tt.args, said, s.out, s.err)
+		}
 		if s.writes() != 0 {
 			t.Errorf("%v: something was written", tt.args)
 		}
