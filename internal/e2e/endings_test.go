@@ -156,7 +156,10 @@ func TestAnAnswerThatGitHubDrops(t *testing.T) {
 			t.Error("the harness did not drop the answer")
 		}
 	}
-	t.Logf("%q %q", r.lines("Apply"), r.errors)
+	const why = "GitHub drops an output that holds a secret; nothing was posted"
+	if got := strings.Join(r.lines("Apply"), "\n"); strings.Count(got, why) != 1 || len(r.errors) != 1 || !strings.Contains(r.errors[0], why) {
+		t.Errorf("summary %q, errors %q", got, r.errors)
+	}
 }
 
 // TestWithoutAKey: a fork or a set-up that is not finished starts nothing and stays green.
