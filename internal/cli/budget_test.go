@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/testtool"
+)
+
+// The budget of the program: bytes of a stripped Linux build, and the start-up of `version` beside that of an empty Go
+// program on the same machine at the same moment.
+const (
+	maxBytes       = 14 << 20
+	maxStartFactor = 15
+	maxStart       = 15 * time.Millisecond
+)
+
+func TestSizeAndStartUpStayInTheirBudget(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	build := func(name, source string) string {
+		out := filepath.Join(dir, name)
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out, source)
+		cmd.Dir = testtool.Root(t)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("build %s: %v\n%s", name, err, text)
+		}
+		return out
+	}
+	empty := filepath.Join(dir, "empty.go")
+	if err := os.WriteFile(empty, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program, nothing := build("issue-assistant", "./cmd/issue-assistant"), build("empty", empty)
+	info, err := os.Stat(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > maxBytes {
+		t.Errorf("the program has %d bytes, more than %d", info.Size(), maxBytes)
+	}
+	// The fastest of many starts: whatever else the machine does can only slow one down.
+	var ours, theirs []time.Duration
+	for range 25 {
+		ours = append(ours, startTime(t, program, "version"))
+		theirs = append(theirs, startTime(t, nothing))
+	}
+	fastest, floor := slices.Min(ours), slices.Min(theirs)
+	t.Logf("%.1f MB; version %v, an empty program %v", float64(info.Size())/(1<<20), fastest, floor)
+	if fastest > maxStart && fastest > maxStartFactor*floor {
+		t.Errorf("version takes %v, more than %v and than %d times an empty program's %v", fastest, maxStart, maxStartFactor, floor)
+	}
+}
+
+func startTime(t *testing.T, program string, args ...string) time.Duration {
+	t.Helper()
+	begin := time.Now()
+	if err := exec.CommandContext(t.Context(), program, args...).Run(); err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(begin)
+}
