@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
-	"regexp"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	schemas "github.com/invopop/jsonschema"
 
@@ -23,7 +24,7 @@ func (m *mender) note(field, what, value string) {
 }
 
 // languageTag is the shape of a BCP 47 tag, loose about what is registered.
-var languageTag = regexp.MustCompile(`^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4}$`)
+var languageTag = lazy.Regexp(`^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4}$`)
 
 // needed reports faults that the schema cannot express: a language that is no tag, numbers written as 12.0, repeated
 // entries, and labels where the repository has none.
@@ -32,7 +33,7 @@ func (m *mender) needed(object map[string]any) bool {
 		switch key {
 		case "language":
 			s, ok := v.(string)
-			if ok && (!languageTag.MatchString(s) || strings.Contains(s, "_")) {
+			if ok && (!languageTag().MatchString(s) || strings.Contains(s, "_")) {
 				return true
 			}
 		case "kind", "areas", "topics", "duplicates", "related", "references":
@@ -77,7 +78,7 @@ func (m *mender) property(where, key string, s *schemas.Schema, v any) any {
 
 func (m *mender) language(where, v string) string {
 	switch {
-	case !languageTag.MatchString(v):
+	case !languageTag().MatchString(v):
 		m.note(where, "is no language tag, taken as English:", v)
 		return "en"
 	case strings.Contains(v, "_"):

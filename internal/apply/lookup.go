@@ -3,9 +3,10 @@ package apply
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/issue-assistant/issue-assistant/internal/answer"
 	"github.com/issue-assistant/issue-assistant/internal/comment"
@@ -155,7 +156,7 @@ func (a *run) original(ctx context.Context, number int) (issue ghapi.Issue, why 
 
 // duplicateLine is how people mark a duplicate on GitHub: a line of its own (docs.github.com, "Marking issues or pull
 // requests as a duplicate").
-var duplicateLine = regexp.MustCompile(`(?im)^[ \t]*duplicate of #([1-9][0-9]{0,8})\b`)
+var duplicateLine = lazy.Regexp(`(?im)^[ \t]*duplicate of #([1-9][0-9]{0,8})\b`)
 
 // duplicateOf finds the original of an issue that was closed as a duplicate: in the assistant's own closing comment, or
 // in the line by which people mark it. 0: not known.
@@ -171,7 +172,7 @@ func (a *run) duplicateOf(ctx context.Context, number int) (int, error) {
 			}
 			continue
 		}
-		if found := duplicateLine.FindStringSubmatch(c.Body); found != nil && a.maintainer(ctx)(comment.Login(c.Author)) {
+		if found := duplicateLine().FindStringSubmatch(c.Body); found != nil && a.maintainer(ctx)(comment.Login(c.Author)) {
 			n, err := strconv.Atoi(found[1])
 			return n, err
 		}

@@ -5,10 +5,11 @@ package comment
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/issue-assistant/issue-assistant/internal/ghapi"
 	"github.com/issue-assistant/issue-assistant/internal/task"
@@ -36,8 +37,8 @@ const (
 )
 
 var (
-	markerLine  = regexp.MustCompile(`^<!-- issue-assistant:([a-z][a-z-]{0,30})((?: [a-z]+=[A-Za-z0-9._/@+:=-]+)*) -->$`)
-	markerValue = regexp.MustCompile(`^[A-Za-z0-9._/@+:=-]+$`)
+	markerLine  = lazy.Regexp(`^<!-- issue-assistant:([a-z][a-z-]{0,30})((?: [a-z]+=[A-Za-z0-9._/@+:=-]+)*) -->$`)
+	markerValue = lazy.Regexp(`^[A-Za-z0-9._/@+:=-]+$`)
 )
 
 // String is the marker as it stands in a comment: one line that GitHub does not show. A value that does not fit its
@@ -46,7 +47,7 @@ func (m Marker) String() string {
 	var b strings.Builder
 	b.WriteString(markerStart + m.Kind)
 	add := func(key, value string) {
-		if len(value) <= maxMarker/2 && markerValue.MatchString(value) && !strings.Contains(value, "--") {
+		if len(value) <= maxMarker/2 && markerValue().MatchString(value) && !strings.Contains(value, "--") {
 			b.WriteString(" " + key + "=" + value)
 		}
 	}
@@ -102,7 +103,7 @@ func parseLine(line string) (Marker, bool) {
 	if len(line) > maxMarker || !strings.HasPrefix(line, markerStart) {
 		return Marker{}, false
 	}
-	parts := markerLine.FindStringSubmatch(line)
+	parts := markerLine().FindStringSubmatch(line)
 	if parts == nil {
 		return Marker{}, false
 	}

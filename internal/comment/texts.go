@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/BurntSushi/toml"
 
@@ -97,10 +98,10 @@ func (c Catalog) text(tag, key string, values ...string) string {
 	return strings.NewReplacer(pairs...).Replace(t)
 }
 
-var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
+var placeholder = lazy.Regexp(`\{[^{}]*\}`)
 
 func placeholders(text string) []string {
-	found := placeholder.FindAllString(text, -1)
+	found := placeholder().FindAllString(text, -1)
 	slices.Sort(found)
 	return slices.Compact(found)
 }
@@ -132,7 +133,7 @@ func (c Catalog) Override(file string, data []byte) (Catalog, []diag.Diagnostic)
 	var ds []diag.Diagnostic
 	english := c.texts[English]
 	for _, tag := range slices.Sorted(maps.Keys(tables)) {
-		if !languageTag.MatchString(tag) {
+		if !languageTag().MatchString(tag) {
 			ds = append(ds, problem(lineOf(data, tag, ""), "texts-language", fmt.Sprintf("%q is no language tag", tag), "write for example [nl] or [pt-PT]"))
 			continue
 		}
@@ -178,7 +179,7 @@ func (c Catalog) Override(file string, data []byte) (Catalog, []diag.Diagnostic)
 	return out, ds
 }
 
-var languageTag = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$`)
+var languageTag = lazy.Regexp(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$`)
 
 // lineOf finds the line of a key (or of the table's head) for a message; 0 when it is written in an unusual way.
 func lineOf(data []byte, table, key string) int {

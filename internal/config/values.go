@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 )
@@ -35,7 +36,7 @@ var Efforts = []string{"", "low", "medium", "high", "xhigh", "max"}
 // ModelPattern is the form of a model's name, before the rules that CheckModel adds.
 const ModelPattern = `^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199}$`
 
-var modelName = regexp.MustCompile(ModelPattern)
+var modelName = lazy.Regexp(ModelPattern)
 
 // aliases are names by which Claude Code means "the newest of a kind": what they cost changes without notice.
 var aliases = map[string]string{
@@ -54,7 +55,7 @@ func CheckModel(name string) error {
 	switch {
 	case name == "":
 		return errors.New("no model is named: write a model's full id, such as claude-opus-5-5")
-	case !modelName.MatchString(name) || strings.Contains(name, "//"):
+	case !modelName().MatchString(name) || strings.Contains(name, "//"):
 		return fmt.Errorf("%s is no model name: write a full id, such as claude-opus-5-5 "+
 			"(a letter or digit first, then letters, digits and . _ : / @ [ ] -, at most 200, no //)", quoted(name))
 	case aliases[name] != "":
@@ -106,8 +107,8 @@ func CheckMinutes(minutes int) error {
 }
 
 var (
-	wholeText  = regexp.MustCompile(`^[0-9]{1,9}$`)
-	dollarText = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,400})?$`)
+	wholeText  = lazy.Regexp(`^[0-9]{1,9}$`)
+	dollarText = lazy.Regexp(`^[0-9]{1,9}(\.[0-9]{1,400})?$`)
 )
 
 // ParseTurns reads turns from a flag or an input: digits alone, in the range of CheckTurns.
@@ -129,7 +130,7 @@ func ParseMinutes(text string) (int, error) {
 }
 
 func parseWhole(text string, low, high int) (int, error) {
-	if !wholeText.MatchString(text) {
+	if !wholeText().MatchString(text) {
 		return 0, fmt.Errorf("%s is no whole number: write one from %d to %d", quoted(text), low, high)
 	}
 	return strconv.Atoi(text)
@@ -137,7 +138,7 @@ func parseWhole(text string, low, high int) (int, error) {
 
 // ParseBudget reads dollars from a flag or an input: a plain decimal number, in the range of CheckBudget.
 func ParseBudget(text string) (float64, error) {
-	if !dollarText.MatchString(text) {
+	if !dollarText().MatchString(text) {
 		return 0, fmt.Errorf("%s is no number of dollars: write a number above 0 and up to %g, such as 0.50",
 			quoted(text), MaxBudgetUSD)
 	}

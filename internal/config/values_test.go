@@ -38,7 +38,7 @@ func TestCheckModel(t *testing.T) {
 func TestAliasesNameFullIDs(t *testing.T) {
 	t.Parallel()
 	for alias, full := range aliases {
-		if err := CheckModel(full); err != nil || !modelName.MatchString(alias) {
+		if err := CheckModel(full); err != nil || !modelName().MatchString(alias) {
 			t.Errorf("%s: %v", alias, err)
 		}
 	}

@@ -129,11 +129,11 @@ func (c *checker) pins(files map[string][]byte) {
 			continue
 		}
 		for n, line := range strings.Split(string(data), "\n") {
-			m := usesLine.FindStringSubmatch(line)
+			m := usesLine().FindStringSubmatch(line)
 			if m == nil {
 				continue
 			}
-			if !commitHash.MatchString(m[3]) || m[4] == "" {
+			if !commitHash().MatchString(m[3]) || m[4] == "" {
 				c.add(p, n+1, "pin", "an action is not pinned to the 40 hex digits of a commit with its version behind it", "uses: OWNER/REPO@SHA # VERSION")
 				continue
 			}
@@ -152,7 +152,7 @@ func (c *checker) pins(files map[string][]byte) {
 
 func firstDifference(a, b []byte) int {
 	x, y := strings.Split(string(withoutPins(a)), "\n"), strings.Split(string(withoutPins(b)), "\n")
-	if len(x) > 0 && len(y) > 0 && stampLine.MatchString(x[0]+"\n") && stampLine.MatchString(y[0]+"\n") {
+	if len(x) > 0 && len(y) > 0 && stampLine().MatchString(x[0]+"\n") && stampLine().MatchString(y[0]+"\n") {
 		x[0] = y[0] // the checksum differs with every other difference; that one is the news
 	}
 	for i := range min(len(x), len(y)) {

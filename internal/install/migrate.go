@@ -3,11 +3,12 @@ package install
 import (
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/BurntSushi/toml"
 
@@ -37,7 +38,7 @@ const (
 
 var (
 	oldWorkflows = []string{".github/workflows/issue-assistant.yml", ".github/workflows/issue-lifecycle.yml", ".github/workflows/labels.yml", ".github/workflows/findings.yml"}
-	oldUses      = regexp.MustCompile(`(?mi)^\s*(?:- )?uses:\s*['"]?dennis-otto/issue-assistant@`)
+	oldUses      = lazy.Regexp(`(?mi)^\s*(?:- )?uses:\s*['"]?dennis-otto/issue-assistant@`)
 )
 
 // carryOver reads the earlier tool's set-up, once: only for files of ours that are not there yet.
@@ -133,7 +134,7 @@ func (m *maker) nameOldWorkflows() error {
 		if err != nil {
 			return err
 		}
-		if data != nil && oldUses.Match(data) && p != workflowPath("") {
+		if data != nil && oldUses().Match(data) && p != workflowPath("") {
 			m.note("%s belongs to the earlier tool: remove it, or both tools answer", p)
 		}
 	}
@@ -168,8 +169,8 @@ func starterConfig(templates fs.FS, name engine.Name, c carried) ([]byte, error)
 }
 
 var (
-	tableLine = regexp.MustCompile(`^\[([a-z_]+)\]`)
-	valueLine = regexp.MustCompile(`^([a-z_]+)( *= *)("[^"]*"|\[[^\]]*\]|[^ #]+)(.*)$`)
+	tableLine = lazy.Regexp(`^\[([a-z_]+)\]`)
+	valueLine = lazy.Regexp(`^([a-z_]+)( *= *)("[^"]*"|\[[^\]]*\]|[^ #]+)(.*)$`)
 )
 
 // setValues changes values of the starter, whose form is known, and keeps its comments.
@@ -177,11 +178,11 @@ func setValues(data []byte, set map[string]string) []byte {
 	lines := strings.Split(string(toLF(data)), "\n")
 	table := ""
 	for i, line := range lines {
-		if m := tableLine.FindStringSubmatch(line); m != nil {
+		if m := tableLine().FindStringSubmatch(line); m != nil {
 			table = m[1]
 			continue
 		}
-		m := valueLine.FindStringSubmatch(line)
+		m := valueLine().FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}

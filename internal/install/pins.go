@@ -2,9 +2,10 @@ package install
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 )
 
 // Pin is an action at one commit, with the version that the commit is said to be: `uses: OWNER/REPO@SHA # VERSION`.
@@ -28,20 +29,20 @@ const (
 )
 
 var (
-	usesLine    = regexp.MustCompile(`(?m)^(\s*(?:- )?uses: )([^\s@]+)@(\S+)(?: # (\S+))?[ \t]*\r?$`)
-	actionName  = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}$`)
-	commitHash  = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	versionWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
-	releaseTag  = regexp.MustCompile(`^v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})$`)
+	usesLine    = lazy.Regexp(`(?m)^(\s*(?:- )?uses: )([^\s@]+)@(\S+)(?: # (\S+))?[ \t]*\r?$`)
+	actionName  = lazy.Regexp(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}$`)
+	commitHash  = lazy.Regexp(`^[0-9a-f]{40}$`)
+	versionWord = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
+	releaseTag  = lazy.Regexp(`^v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})$`)
 )
 
 // ParsePin reads the values of --action and --version.
 func ParsePin(action, version string) (Pin, error) {
 	name, sha, ok := strings.Cut(action, "@")
-	if !ok || !actionName.MatchString(name) || !commitHash.MatchString(sha) {
+	if !ok || !actionName().MatchString(name) || !commitHash().MatchString(sha) {
 		return Pin{}, fmt.Errorf("the action %q is not OWNER/REPO@SHA with the 40 hex digits of a commit", action)
 	}
-	if !versionWord.MatchString(version) {
+	if !versionWord().MatchString(version) {
 		return Pin{}, fmt.Errorf("the version %q is no tag such as v1.2.3", version)
 	}
 	return Pin{name, sha, version}, nil
@@ -50,9 +51,9 @@ func ParsePin(action, version string) (Pin, error) {
 // pinsOf finds the pins of a generated workflow. A pin that is not a full commit with a version is left out.
 func pinsOf(workflow []byte) Pins {
 	pins := Pins{Others: map[string]Pin{}}
-	for _, m := range usesLine.FindAllSubmatch(workflow, -1) {
+	for _, m := range usesLine().FindAllSubmatch(workflow, -1) {
 		p := Pin{string(m[2]), string(m[3]), string(m[4])}
-		if !actionName.MatchString(p.Action) || !commitHash.MatchString(p.SHA) || !versionWord.MatchString(p.Version) {
+		if !actionName().MatchString(p.Action) || !commitHash().MatchString(p.SHA) || !versionWord().MatchString(p.Version) {
 			continue
 		}
 		switch p.Action {
@@ -68,7 +69,7 @@ func pinsOf(workflow []byte) Pins {
 
 // withoutPins returns the workflow with every commit and version taken out, for checksums.
 func withoutPins(workflow []byte) []byte {
-	return usesLine.ReplaceAll(workflow, []byte("${1}${2}"))
+	return usesLine().ReplaceAll(workflow, []byte("${1}${2}"))
 }
 
 // merge fills what p lacks from base, and prefers the newer version of an action of others, so that install never
@@ -88,7 +89,7 @@ func (p Pins) merge(base Pins) Pins {
 
 // newest returns the pin with the higher version; without one to compare, b.
 func newest(a, b Pin) Pin {
-	va, vb := releaseTag.FindStringSubmatch(a.Version), releaseTag.FindStringSubmatch(b.Version)
+	va, vb := releaseTag().FindStringSubmatch(a.Version), releaseTag().FindStringSubmatch(b.Version)
 	if va == nil || vb == nil {
 		return b
 	}

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/issue-assistant/issue-assistant/internal/config"
 	"github.com/issue-assistant/issue-assistant/internal/diag"
@@ -317,17 +318,17 @@ func (m *maker) starters() error {
 
 var (
 	// ignoresMaterial are the lines that keep the material out of commits.
-	ignoresMaterial = regexp.MustCompile(`^/?(?:\*\*/)?\.issue-assistant/material/?$`)
+	ignoresMaterial = lazy.Regexp(`^/?(?:\*\*/)?\.issue-assistant/material/?$`)
 	// hidesRules are the lines that would keep the rules and settings out of commits as well.
-	hidesRules = regexp.MustCompile(`^/?(?:\*\*/)?\.issue-assistant(?:/|/\*\*?)?$`)
+	hidesRules = lazy.Regexp(`^/?(?:\*\*/)?\.issue-assistant(?:/|/\*\*?)?$`)
 )
 
 // ignoreState reads a .gitignore: whether the material is ignored, and whether the whole folder is.
 func ignoreState(data []byte) (material, hidden bool) {
 	for line := range strings.Lines(string(toLF(data))) {
 		line = strings.TrimRight(line, " \t\n")
-		material = material || ignoresMaterial.MatchString(line)
-		hidden = hidden || hidesRules.MatchString(line)
+		material = material || ignoresMaterial().MatchString(line)
+		hidden = hidden || hidesRules().MatchString(line)
 	}
 	return material, hidden
 }
@@ -349,7 +350,7 @@ func (m *maker) ignore() error {
 	}
 	var b strings.Builder
 	for line := range strings.Lines(string(old)) {
-		if hidesRules.MatchString(strings.TrimRight(line, " \t\r\n")) {
+		if hidesRules().MatchString(strings.TrimRight(line, " \t\r\n")) {
 			c.Note = "a line hid the rules and settings; it now hides the material only"
 			if material {
 				continue

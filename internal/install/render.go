@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
+
 	"github.com/issue-assistant/issue-assistant/internal/config"
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/task"
@@ -82,14 +84,14 @@ func workflowPath(name string) string {
 }
 
 // runnerLabel keeps expressions and YAML out of runs-on.
-var runnerLabel = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var runnerLabel = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // Render returns the workflows for the settings, by path. templates is the root that holds workflows/.
 func Render(templates fs.FS, s Settings, pins Pins) ([]File, error) {
 	if !slices.Contains(engine.Names, s.Engine) {
 		return nil, fmt.Errorf("the engine %q is not known: write claude, codex or gemini", s.Engine)
 	}
-	if !runnerLabel.MatchString(s.RunsOn) {
+	if !runnerLabel().MatchString(s.RunsOn) {
 		return nil, fmt.Errorf("runs_on in %s is %q: write the label of a runner, letters, digits, points and dashes", config.Path, s.RunsOn)
 	}
 	var files []File
@@ -308,7 +310,7 @@ func (v view) callingJobs() (string, error) {
 }
 
 func pinText(p Pin, what string) (string, error) {
-	if !commitHash.MatchString(p.SHA) || !actionName.MatchString(p.Action) || !versionWord.MatchString(p.Version) {
+	if !commitHash().MatchString(p.SHA) || !actionName().MatchString(p.Action) || !versionWord().MatchString(p.Version) {
 		return "", fmt.Errorf("no commit is known for %s", what)
 	}
 	return p.String(), nil
@@ -325,7 +327,7 @@ func guard(p Pin) string {
 
 // stampLine is the first line of a generated file. Its checksum, pins left out, tells a file that somebody edited from
 // one that an earlier release wrote.
-var stampLine = regexp.MustCompile("^# Written by `issue-assistant install` \\(checksum ([0-9a-f]{16})\\)[^\n]*\n")
+var stampLine = lazy.Regexp("^# Written by `issue-assistant install` \\(checksum ([0-9a-f]{16})\\)[^\n]*\n")
 
 func stamp(data []byte) []byte {
 	head := fmt.Sprintf("# Written by `issue-assistant install` (checksum %s); when you edit it, install leaves it to you.\n", checksum(data))
@@ -348,7 +350,7 @@ const (
 
 func authorOf(data []byte) written {
 	data = toLF(data)
-	m := stampLine.FindSubmatch(data)
+	m := stampLine().FindSubmatch(data)
 	if m == nil {
 		return foreign
 	}

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"unicode/utf8"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/issue-assistant/issue-assistant/internal/config"
 )
@@ -19,9 +20,9 @@ const (
 )
 
 var (
-	beginLine  = regexp.MustCompile(`(?m)^<!-- issue-assistant:core\b[^\n]*-->\n`)
-	endLine    = regexp.MustCompile(`(?m)^<!-- /issue-assistant:core -->$`)
-	beginStamp = regexp.MustCompile(`checksum ([0-9a-f]{16})`)
+	beginLine  = lazy.Regexp(`(?m)^<!-- issue-assistant:core\b[^\n]*-->\n`)
+	endLine    = lazy.Regexp(`(?m)^<!-- /issue-assistant:core -->$`)
+	beginStamp = lazy.Regexp(`checksum ([0-9a-f]{16})`)
 )
 
 // Core returns the core block of this release without its markers: the rules of a repository that has no rules.md.
@@ -48,7 +49,7 @@ func (c *core) intact() bool { return c.stamp == checksum(c.text) }
 
 // findCore finds the block; nil when there is no marker at all.
 func findCore(rules []byte) (*core, error) {
-	begins, ends := beginLine.FindAllIndex(rules, -1), endLine.FindAllIndex(rules, -1)
+	begins, ends := beginLine().FindAllIndex(rules, -1), endLine().FindAllIndex(rules, -1)
 	if len(begins) == 0 && len(ends) == 0 {
 		if bytes.Contains(rules, []byte("issue-assistant:core")) {
 			return nil, fmt.Errorf("%s: a marker of the core block is damaged; each stands on its own line, the last one is %s", config.RulesPath, coreEnd)
@@ -59,7 +60,7 @@ func findCore(rules []byte) (*core, error) {
 		return nil, fmt.Errorf("%s: the core block needs one line %s … --> and after it one line %s", config.RulesPath, coreBegin, coreEnd)
 	}
 	c := &core{start: begins[0][0], end: ends[0][1], text: rules[begins[0][1]:ends[0][0]]}
-	if m := beginStamp.FindSubmatch(rules[begins[0][0]:begins[0][1]]); m != nil {
+	if m := beginStamp().FindSubmatch(rules[begins[0][0]:begins[0][1]]); m != nil {
 		c.stamp = string(m[1])
 	}
 	return c, nil

@@ -2,8 +2,9 @@ package usage
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/enginelog"
@@ -46,7 +47,7 @@ func head(r Run) string {
 	return fmt.Sprintf("**%s** of #%d", name, r.Issue)
 }
 
-var dated = regexp.MustCompile(`^-(?:\d{8}|\d{4}-\d{2}-\d{2})$`)
+var dated = lazy.Regexp(`^-(?:\d{8}|\d{4}-\d{2}-\d{2})$`)
 
 func modelPart(r Run) string {
 	asked := r.ModelAsked
@@ -58,7 +59,7 @@ func modelPart(r Run) string {
 	}
 	used := r.Models[0].ID
 	text := escapeModel(used)
-	if asked != "" && asked != used && !dated.MatchString(strings.TrimPrefix(used, asked)) {
+	if asked != "" && asked != used && !dated().MatchString(strings.TrimPrefix(used, asked)) {
 		text = escapeModel(asked) + " → " + text
 	}
 	if more := len(r.Models) - 1; more > 0 {
@@ -67,7 +68,7 @@ func modelPart(r Run) string {
 	return text
 }
 
-var plainModel = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.\[\]-]*$`)
+var plainModel = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9.\[\]-]*$`)
 
 // escapeModel makes a model name safe in Markdown. Brackets are escaped; a name with characters that GitHub gives a
 // meaning to (_, @, :, /, a leading www.) stands in a code span, which a model name cannot end.
@@ -76,7 +77,7 @@ func escapeModel(name string) string {
 	if name == enginelog.UnknownModel {
 		return name
 	}
-	if !plainModel.MatchString(name) || strings.HasPrefix(strings.ToLower(name), "www.") {
+	if !plainModel().MatchString(name) || strings.HasPrefix(strings.ToLower(name), "www.") {
 		return "`" + name + "`"
 	}
 	return strings.NewReplacer("[", `\[`, "]", `\]`).Replace(name)

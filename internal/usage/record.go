@@ -3,8 +3,9 @@ package usage
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine/enginelog"
 )
@@ -55,7 +56,7 @@ type Job struct {
 	Attempt    int
 }
 
-var repositoryName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$`)
+var repositoryName = lazy.Regexp(`^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$`)
 
 // NewRecord makes the record of a run.
 func NewRecord(r Run, job Job) Record {
@@ -65,7 +66,7 @@ func NewRecord(r Run, job Job) Record {
 		Ended: string(r.Ended), Turns: r.Turns, Calls: r.Calls, DurationMS: r.DurationMS, CostUSD: r.CostUSD,
 		CostBasis: r.CostBasis, ToolsDenied: r.ToolsDenied, Session: cleanSession(r.Session),
 	}
-	if repositoryName.MatchString(job.Repository) {
+	if repositoryName().MatchString(job.Repository) {
 		rec.Repository = job.Repository
 	}
 	if knownEngine(r.Engine) {

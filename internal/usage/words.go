@@ -1,8 +1,9 @@
 package usage
 
 import (
-	"regexp"
 	"slices"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/enginelog"
@@ -11,11 +12,11 @@ import (
 // MaxIssue is the largest issue number that is taken for one.
 const MaxIssue = 1<<31 - 1
 
-var taskWord = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
+var taskWord = lazy.Regexp(`^[a-z][a-z0-9-]{0,39}$`)
 
 // Word returns text when it may stand for a task, else "": lower-case letters, digits and hyphens.
 func Word(text string) string {
-	if !taskWord.MatchString(text) {
+	if !taskWord().MatchString(text) {
 		return ""
 	}
 	return text

@@ -9,10 +9,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/BurntSushi/toml"
 )
@@ -151,7 +152,7 @@ func place(text string, offset int) Pos {
 	return Pos{Line: strings.Count(before, "\n") + 1, Col: utf8.RuneCountInString(line) + 1}
 }
 
-var alreadyThere = regexp.MustCompile(`^Key '.*' (has already been defined|was already created)`)
+var alreadyThere = lazy.Regexp(`^Key '.*' (has already been defined|was already created)`)
 
 // parseError turns the decoder's error into ours. The decoder's columns count bytes, so its offset is used.
 func parseError(text string, err error, s scanner) *Error {
@@ -164,7 +165,7 @@ func parseError(text string, err error, s scanner) *Error {
 		e.Key = "" // the decoder names the table before
 	}
 	switch {
-	case alreadyThere.MatchString(strings.ReplaceAll(pe.Message, "\n", " ")):
+	case alreadyThere().MatchString(strings.ReplaceAll(pe.Message, "\n", " ")):
 		e.Kind = KindDuplicate
 		e.Message = "a key or a table of this name stands in the file already"
 		if s.again >= 0 {

@@ -1,8 +1,9 @@
 package enginelog
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 )
@@ -59,31 +60,31 @@ type Summary struct {
 // UnknownModel stands for a model name that is none.
 const UnknownModel = "?"
 
-var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199}$`)
+var modelName = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199}$`)
 
 // ModelName returns the name, or UnknownModel when it is none: names reach the job summary.
 func ModelName(name string) string {
-	if !modelName.MatchString(name) || strings.Contains(name, "//") {
+	if !modelName().MatchString(name) || strings.Contains(name, "//") {
 		return UnknownModel
 	}
 	return name
 }
 
-var smallWord = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
+var smallWord = lazy.Regexp(`^[a-z][a-z0-9_]{0,39}$`)
 
 // SmallWord returns word when it is a short word of lower-case letters, digits and underscores, else "".
 func SmallWord(word string) string {
-	if !smallWord.MatchString(word) {
+	if !smallWord().MatchString(word) {
 		return ""
 	}
 	return word
 }
 
-var versionText = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+-]{0,39}$`)
+var versionText = lazy.Regexp(`^[0-9A-Za-z][0-9A-Za-z.+-]{0,39}$`)
 
 // Version returns text when it looks like a version, else "".
 func Version(text string) string {
-	if !versionText.MatchString(text) {
+	if !versionText().MatchString(text) {
 		return ""
 	}
 	return text
