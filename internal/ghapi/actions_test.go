@@ -93,12 +93,12 @@ func TestArtifacts(t *testing.T) {
 		t.Errorf("the blob host got %q at %s", last.Authorization, last.Host)
 	}
 	_, err := c.DownloadArtifact(bg(t), id, 2999)
-	wantKind(t, err, ghapi.KindTooLarge)
+	_ = wantKind(t, err, ghapi.KindTooLarge)
 	expired := s.AddArtifact(ghapi.Artifact{Name: "old", Expired: true}, zip)
 	_, err = c.DownloadArtifact(bg(t), expired, 3000)
-	wantKind(t, err, ghapi.KindGone)
+	_ = wantKind(t, err, ghapi.KindGone)
 	_, err = c.DownloadArtifact(bg(t), 77, 3000)
-	wantKind(t, err, ghapi.KindNotFound)
+	_ = wantKind(t, err, ghapi.KindNotFound)
 }
 
 // A blob host that fails once is asked again; its signed address never stands in an error.
@@ -113,7 +113,7 @@ func TestArtifactHostFails(t *testing.T) {
 	}
 	s.AddFault(ghtest.Fault{Match: blob, Lost: true, Times: 2})
 	_, err := c.DownloadArtifact(bg(t), id, 10)
-	wantKind(t, err, ghapi.KindNetwork)
+	_ = wantKind(t, err, ghapi.KindNetwork)
 	s.AddFault(ghtest.Fault{Match: blob, Status: 404, Body: "sig=secret"})
 	_, err = c.DownloadArtifact(bg(t), id, 10)
 	if _ = wantKind(t, err, ghapi.KindNotFound); strings.Contains(err.Error(), "secret") {
@@ -179,5 +179,5 @@ func TestAlerts(t *testing.T) {
 	}
 	s.DisableCodeScanning()
 	_, err := c.OpenAlerts(bg(t))
-	wantKind(t, err, ghapi.KindNotFound)
+	_ = wantKind(t, err, ghapi.KindNotFound)
 }

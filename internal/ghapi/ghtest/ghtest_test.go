@@ -13,7 +13,13 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/ghapi/ghtest"
 )
 
-func do(t *testing.T, client *http.Client, method, url, body string) (*http.Response, string) {
+// got is an answer whose body was read. Nil: there was none.
+type got struct {
+	StatusCode int
+	Header     http.Header
+}
+
+func do(t *testing.T, client *http.Client, method, url, body string) (*got, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -24,11 +30,11 @@ func do(t *testing.T, client *http.Client, method, url, body string) (*http.Resp
 		return nil, err.Error()
 	}
 	defer func() { _ = resp.Body.Close() }()
-	got, err := io.ReadAll(resp.Body)
+	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, err.Error()
 	}
-	return resp, string(got)
+	return &got{resp.StatusCode, resp.Header}, string(text)
 }
 
 func TestLoopbackServer(t *testing.T) {

@@ -184,8 +184,10 @@ func (c *call) event(e ghapi.Event) object {
 }
 
 func (c *call) crossReference(e ghapi.Event) object {
-	source := &issueState{Issue: ghapi.Issue{Number: e.Source, URL: e.SourceURL, State: "open", Author: e.Actor, IsPullRequest: e.SourcePR,
-		AuthorAssociation: "NONE", NodeID: "I_0", CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt}}
+	source := &issueState{Issue: ghapi.Issue{
+		Number: e.Source, URL: e.SourceURL, State: "open", Author: e.Actor, IsPullRequest: e.SourcePR,
+		AuthorAssociation: "NONE", NodeID: "I_0", CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt,
+	}}
 	if have := c.s.state.issues[e.Source]; have != nil && (e.SourceURL == "" || strings.HasPrefix(e.SourceURL, c.s.htmlRepo()+"/")) {
 		source = have
 	}
@@ -229,8 +231,10 @@ func (c *call) run(r ghapi.Run) object {
 		"actor": c.user(r.Actor), "triggering_actor": c.user(r.Actor), "jobs_url": self + "/jobs", "logs_url": self + "/logs",
 		"check_suite_url": c.repoURL() + "/check-suites/1", "artifacts_url": self + "/artifacts", "cancel_url": self + "/cancel",
 		"rerun_url": self + "/rerun", "workflow_url": fmt.Sprintf("%s/actions/workflows/%d", c.repoURL(), r.WorkflowID),
-		"head_commit": object{"id": r.HeadSHA, "tree_id": r.HeadSHA, "message": "m", "timestamp": stamp(r.CreatedAt),
-			"author": object{"name": "A", "email": "a@example.com"}, "committer": object{"name": "A", "email": "a@example.com"}},
+		"head_commit": object{
+			"id": r.HeadSHA, "tree_id": r.HeadSHA, "message": "m", "timestamp": stamp(r.CreatedAt),
+			"author": object{"name": "A", "email": "a@example.com"}, "committer": object{"name": "A", "email": "a@example.com"},
+		},
 		"repository": c.minimalRepository(c.s.opts.Repo), "head_repository": c.minimalRepository(r.HeadRepo),
 	}
 }
