@@ -92,7 +92,7 @@ func TestB22IssueGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := c.Issue(bg(t), number)
-		wantKind(t, err, kinds[row.Status])
+		_ = wantKind(t, err, kinds[row.Status])
 		w := ghapi.NewWriter(c)
 		_, posted := w.CreateComment(bg(t), number, "triage", body, marker)
 		for _, err := range []error{posted, w.Close(bg(t), number, "x", "completed", 0)} {
@@ -178,8 +178,8 @@ func TestB25SecondaryRateLimit(t *testing.T) {
 		b.s.AddFault(once)
 		_, err := b.comment(t)
 		if n == 3 {
-			wantVerdict(t, err, "failed", 1, 403)
-			wantKind(t, err, ghapi.KindForbidden)
+			_ = wantVerdict(t, err, "failed", 1, 403)
+			_ = wantKind(t, err, ghapi.KindForbidden)
 		} else if err != nil || len(b.s.Comments(b.issue)) != 1 {
 			t.Errorf("%d: %v", n, err)
 		}
@@ -195,8 +195,8 @@ func TestB25SecondaryRateLimit(t *testing.T) {
 		f.Times = -1
 		b.s.AddFault(f)
 		_, err = b.comment(t)
-		wantVerdict(t, err, "failed", 2, row.Status)
-		wantKind(t, err, ghapi.KindRateLimited)
+		_ = wantVerdict(t, err, "failed", 2, row.Status)
+		_ = wantKind(t, err, ghapi.KindRateLimited)
 	}
 }
 
@@ -216,9 +216,9 @@ func TestWaitBudget(t *testing.T) {
 	}
 	// What is left is shared by all requests.
 	_, err = b.c.Labels(t.Context())
-	wantKind(t, err, ghapi.KindRateLimited)
+	_ = wantKind(t, err, ghapi.KindRateLimited)
 	_, err = b.c.Repository(t.Context())
-	wantKind(t, err, ghapi.KindRateLimited)
+	_ = wantKind(t, err, ghapi.KindRateLimited)
 	if b.clock.total() > 2*time.Minute {
 		t.Errorf("waited %v", b.clock.slept)
 	}
@@ -277,11 +277,11 @@ func TestB27HTMLErrorBody(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	_, err = c.Viewer(bg(t))
-	wantKind(t, err, ghapi.KindServer)
+	_ = wantKind(t, err, ghapi.KindServer)
 	s.Calm()
 	s.AddFault(ghtest.Fault{Status: 200, Body: in.Body, Header: http.Header{"Content-Type": {in.ContentType}}, Times: -1})
 	_, err = c.Issue(bg(t), 7)
-	wantKind(t, err, ghapi.KindUnreadable)
+	_ = wantKind(t, err, ghapi.KindUnreadable)
 }
 
 // Words of an error never carry control characters, escapes or a second line.

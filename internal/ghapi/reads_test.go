@@ -219,13 +219,13 @@ func TestListKeepsWhatItHas(t *testing.T) {
 	}
 	s.AddFault(skipping(failing("POST", "/graphql", 403), 1))
 	got, err := ghapi.Collect(c.Issues(bg(t), ghapi.IssueFilter{}), -1)
-	wantKind(t, err, ghapi.KindForbidden)
+	_ = wantKind(t, err, ghapi.KindForbidden)
 	if len(got) != 100 {
 		t.Errorf("%d issues", len(got))
 	}
 	s.AddFault(skipping(failing("GET", "/repos/octo/demo/issues/1/comments", 403), 1))
 	comments, err := c.Comments(bg(t), 1)
-	wantKind(t, err, ghapi.KindForbidden)
+	_ = wantKind(t, err, ghapi.KindForbidden)
 	if len(comments) != 100 {
 		t.Errorf("%d comments", len(comments))
 	}
@@ -344,9 +344,9 @@ func TestPullRequests(t *testing.T) {
 		t.Errorf("%d open threads", got)
 	}
 	_, err := c.ClosingPullRequests(bg(t), 99)
-	wantKind(t, err, ghapi.KindNotFound)
+	_ = wantKind(t, err, ghapi.KindNotFound)
 	_, err = c.OpenReviewThreads(bg(t), 99)
-	wantKind(t, err, ghapi.KindNotFound)
+	_ = wantKind(t, err, ghapi.KindNotFound)
 }
 
 func TestDiscussions(t *testing.T) {
@@ -365,5 +365,5 @@ func TestDiscussions(t *testing.T) {
 		t.Errorf("discussion %+v", d)
 	}
 	_, err := c.Discussion(bg(t), 9999)
-	wantKind(t, err, ghapi.KindNotFound)
+	_ = wantKind(t, err, ghapi.KindNotFound)
 }

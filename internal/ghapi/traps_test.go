@@ -242,7 +242,7 @@ func TestTrapNoTimeout(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	c := s.ours(t, func(o *ghapi.Options) { o.AttemptTimeout = 50 * time.Millisecond })
 	_, err := c.Issue(t.Context(), 7)
-	wantKind(t, err, ghapi.KindTimeout)
+	_ = wantKind(t, err, ghapi.KindTimeout)
 	if got := len(s.requests()); got != 2 {
 		t.Errorf("%d tries of a read, want 2", got)
 	}
@@ -277,9 +277,9 @@ func TestTrapUnlimitedBody(t *testing.T) {
 	}
 	status = http.StatusOK
 	_, err = c.Issue(t.Context(), 7)
-	wantKind(t, err, ghapi.KindTooLarge)
+	_ = wantKind(t, err, ghapi.KindTooLarge)
 	_, err = c.Viewer(t.Context())
-	wantKind(t, err, ghapi.KindTooLarge)
+	_ = wantKind(t, err, ghapi.KindTooLarge)
 }
 
 // Trap 5c: after "remaining: 0" the next request is refused without being sent, by the machine's own clock.

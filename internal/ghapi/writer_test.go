@@ -96,9 +96,9 @@ func TestBoundedWrites(t *testing.T) {
 		b.s.AddFault(postFault(500))
 		b.s.AddFault(postFault(503))
 		_, err := b.comment(t)
-		wantVerdict(t, err, "failed", 2, 503)
+		_ = wantVerdict(t, err, "failed", 2, 503)
 		_, err = b.comment(t)
-		wantVerdict(t, err, "skipped", 2, 503)
+		_ = wantVerdict(t, err, "skipped", 2, 503)
 		if b.posts() != 2 {
 			t.Errorf("%d posts", b.posts())
 		}
@@ -112,10 +112,10 @@ func TestBoundedWrites(t *testing.T) {
 			b := newBench(t)
 			b.s.AddFault(postFault(status))
 			_, err := b.comment(t)
-			wantVerdict(t, err, "failed", 1, status)
-			wantKind(t, err, kind)
+			_ = wantVerdict(t, err, "failed", 1, status)
+			_ = wantKind(t, err, kind)
 			_, err = b.comment(t)
-			wantVerdict(t, err, "skipped", 1, status)
+			_ = wantVerdict(t, err, "skipped", 1, status)
 			if b.posts() != 1 || b.clock.total() != 0 {
 				t.Errorf("%d posts, waited %v", b.posts(), b.clock.slept)
 			}
@@ -126,7 +126,7 @@ func TestBoundedWrites(t *testing.T) {
 		b := newBench(t)
 		b.s.AddFault(postFault(429, "Retry-After", "600"))
 		_, err := b.comment(t)
-		wantVerdict(t, err, "failed", 1, 429)
+		_ = wantVerdict(t, err, "failed", 1, 429)
 		if b.clock.total() != 0 {
 			t.Errorf("waited %v", b.clock.slept)
 		}
@@ -171,7 +171,7 @@ func TestBoundedWrites(t *testing.T) {
 		b.s.AddFault(ghtest.Fault{Match: postFault(0).Match, Lost: true})
 		b.s.AddFault(ghtest.Fail("GET", "/repos/octo/demo/issues/1/comments", 500, -1))
 		_, err := b.comment(t)
-		wantVerdict(t, err, "unconfirmed", 1, 0)
+		_ = wantVerdict(t, err, "unconfirmed", 1, 0)
 		if b.posts() != 1 {
 			t.Errorf("%d posts: a second try without a look would double the comment", b.posts())
 		}
@@ -181,7 +181,7 @@ func TestBoundedWrites(t *testing.T) {
 		b := newBench(t)
 		b.s.AddFault(postFault(422))
 		_, err := b.comment(t)
-		wantVerdict(t, err, "failed", 1, 422)
+		_ = wantVerdict(t, err, "failed", 1, 422)
 		if err := b.w.AddLabels(t.Context(), b.issue, "waiting", "Needs-Info"); err != nil {
 			t.Fatal(err)
 		}
@@ -194,15 +194,15 @@ func TestBoundedWrites(t *testing.T) {
 		b := newBench(t)
 		b.s.AddFault(ghtest.Fault{Match: ghtest.MatchWrites, Status: 422, Times: -1})
 		_, first := b.comment(t)
-		wantVerdict(t, first, "failed", 1, 422)
-		wantVerdict(t, b.w.Close(t.Context(), b.issue, "sweep", "completed", 0), "failed", 1, 422)
-		wantVerdict(t, b.w.AddReaction(t.Context(), b.issue, 0, "seen", "eyes"), "failed", 1, 422)
+		_ = wantVerdict(t, first, "failed", 1, 422)
+		_ = wantVerdict(t, b.w.Close(t.Context(), b.issue, "sweep", "completed", 0), "failed", 1, 422)
+		_ = wantVerdict(t, b.w.AddReaction(t.Context(), b.issue, 0, "seen", "eyes"), "failed", 1, 422)
 		b.s.Calm()
 		before := len(b.s.Log())
-		wantVerdict(t, b.w.AddLabels(t.Context(), b.issue, "kind", "bug"), "ended", 0, 0)
-		wantVerdict(t, b.w.Reopen(t.Context(), b.issue, "x"), "ended", 0, 0)
+		_ = wantVerdict(t, b.w.AddLabels(t.Context(), b.issue, "kind", "bug"), "ended", 0, 0)
+		_ = wantVerdict(t, b.w.Reopen(t.Context(), b.issue, "x"), "ended", 0, 0)
 		_, again := b.comment(t)
-		wantVerdict(t, again, "ended", 1, 422)
+		_ = wantVerdict(t, again, "ended", 1, 422)
 		for _, r := range b.s.Log()[before:] {
 			if r.Write() {
 				t.Errorf("sent %s %s", r.Method, r.Path)
@@ -241,7 +241,7 @@ func TestBoundedWrites(t *testing.T) {
 		f.Body, f.Times = " ", 2
 		b.s.AddFault(f)
 		_, err := b.comment(t)
-		wantVerdict(t, err, "failed", 2, 200)
+		_ = wantVerdict(t, err, "failed", 2, 200)
 	})
 }
 
@@ -385,7 +385,7 @@ func TestAlreadyDone(t *testing.T) {
 	}
 	// A label of an issue that is not there is no success.
 	err := b.w.RemoveLabel(t.Context(), 99, "e", "bug")
-	wantKind(t, err, ghapi.KindNotFound)
+	_ = wantKind(t, err, ghapi.KindNotFound)
 }
 
 func TestUnknownLabelsAreNotMade(t *testing.T) {
@@ -421,7 +421,7 @@ func TestCloseAsDuplicate(t *testing.T) {
 		t.Errorf("sent %s", last.Body)
 	}
 	err := ghapi.NewWriter(c).Close(t.Context(), original, "duplicate", "", 99)
-	wantVerdict(t, err, "failed", 0, 0)
+	_ = wantVerdict(t, err, "failed", 0, 0)
 }
 
 func TestCallersMistakes(t *testing.T) {
