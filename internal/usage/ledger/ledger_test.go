@@ -104,15 +104,20 @@ func zipOf(t testing.TB, files map[string]any) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for name, v := range files {
-		w, err := z.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
 		data, isRaw := v.([]byte)
+		var err error
 		if !isRaw {
 			if data, err = json.Marshal(v); err != nil {
 				t.Fatal(err)
 			}
+		}
+		method := zip.Store
+		if len(data) > maxFile {
+			method = zip.Deflate // small on the way, large when it is unpacked
+		}
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+		if err != nil {
+			t.Fatal(err)
 		}
 		if _, err := w.Write(data); err != nil {
 			t.Fatal(err)
@@ -150,7 +155,7 @@ func read(t *testing.T, g *github) Result {
 // afterwards finds all of them, each once.
 func TestParallelRunsLoseNothing(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(1000) {
+	for seed := range uint64(seeds) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		g := newGitHub()
 		type step struct {
@@ -275,6 +280,7 @@ func TestForgedArtifactsChangeNothing(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"no zip":           []byte("PK nonsense"),
 		"zip bomb":         zipOf(t, map[string]any{RecordFile: bomb}),
+		"too large":        bytes.Repeat([]byte("PK"), maxZip),
 		"10,000 entries":   zipOf(t, many),
 		"bad JSON":         zipOf(t, map[string]any{RecordFile: []byte("{")}),
 		"array":            zipOf(t, map[string]any{RecordFile: []byte("[]")}),

@@ -114,6 +114,10 @@ func (r Reader) load(ctx context.Context, l *Ledger, known *runs, a ghapi.Artifa
 	if ghapi.IsGone(err) {
 		return nil // it has expired since it was listed; the run counts as lost, or is carried by another
 	}
+	if ghapi.KindOf(err) == ghapi.KindTooLarge {
+		r.warn("artifact %d is too large and does not count: its run counts at its budget", a.ID)
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("download a usage artifact: %w", err)
 	}
