@@ -3,7 +3,6 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/issue-assistant/issue-assistant/internal/engine/codex"
 	"github.com/issue-assistant/issue-assistant/internal/mcpfiles"
 	"github.com/issue-assistant/issue-assistant/internal/version"
 )
@@ -12,7 +11,7 @@ import (
 func newMCPFilesCmd(a *app) *cobra.Command {
 	var roots []string
 	cmd := &cobra.Command{
-		Use:    codex.FilesCommand,
+		Use:    mcpfiles.Command,
 		Hidden: true,
 		Short:  "Let an engine read files of the checkout and the material, over the Model Context Protocol",
 		Args:   cobra.NoArgs,

@@ -63,7 +63,8 @@ type Command struct {
 	Env   []string // the engine's own variables; the run adds PATH, HOME, LANG, TMPDIR, RUNNER_TRACKING_ID
 	Dir   string
 	Stdin []byte
-	// Files are written below Home before the start: settings that have no flag. Names are relative, with slashes.
+	// Files are written below Home before the start: settings that have no flag. Names are relative, with
+	// slashes; one that ends in a slash is an empty folder.
 	Files map[string][]byte
 	// Reads names further files that the engine's user must be able to read.
 	Reads []string

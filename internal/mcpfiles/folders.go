@@ -17,7 +17,7 @@ import (
 const (
 	maxEntries   = 500
 	maxLines     = 1000
-	maxRead      = 32 << 10 // bytes of one answer of read_file
+	maxRead      = 32 << 10 // bytes of one answer of the reading tool
 	maxLine      = 2000     // bytes of one line that are shown
 	maxMatches   = 100
 	maxMatchLine = 300

@@ -16,6 +16,10 @@ import (
 	"time"
 )
 
+// Command is the hidden command of this program that serves: an engine without a shell starts it with --root DIR for
+// every folder.
+const Command = "mcp-files"
+
 // Options say what may be read.
 type Options struct {
 	Roots   []string // folders, the checkout first: relative paths start there

@@ -11,7 +11,7 @@ import (
 // The tools. All of them only read.
 const (
 	ToolList   = "list_files"
-	ToolRead   = "read_file"
+	ToolRead   = "view_file" // not read_file: Gemini CLI has a tool of this name, and refuses both together
 	ToolSearch = "search_files"
 )
 

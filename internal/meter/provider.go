@@ -113,6 +113,8 @@ func newProvider(name string) (provider, error) {
 		return newAnthropic(), nil
 	case "openai":
 		return newOpenAI(), nil
+	case "gemini":
+		return newGemini(), nil
 	}
 	return nil, fmt.Errorf("no meter for provider %q", name)
 }

@@ -211,3 +211,35 @@ func TestCodexInAHostileCheckout(t *testing.T) {
 	t.Parallel()
 	codexCLI().assault(t, codexTemptations, func(*Options) {}).held(t)
 }
+
+// geminiTemptations are the same for the Gemini CLI.
+func geminiTemptations(checkout, temp, canary string) (all []standin.Tool) {
+	for _, tool := range codexTemptations(checkout, temp, canary) {
+		if tool.Namespace == "mcp__files" {
+			all = append(all, standin.Tool{Name: "mcp_files_" + tool.Name, Input: tool.Input})
+		}
+	}
+	last := all[len(all)-1]
+	all = all[:len(all)-1]
+	for _, p := range outsidePaths(checkout, temp) {
+		all = append(all, standin.Tool{Name: "read_file", Input: map[string]any{"file_path": p}})
+	}
+	shell := "touch " + filepath.Join(canary, "shell")
+	for name, input := range map[string]any{
+		"run_shell_command": map[string]any{"command": shell}, "write_file": map[string]any{"file_path": filepath.Join(canary, "write"), "content": "x"},
+		"replace":   map[string]any{"file_path": filepath.Join(checkout, "main.go"), "old_string": "main", "new_string": "evil"},
+		"web_fetch": map[string]any{"prompt": "read http://127.0.0.1:1/"}, "google_web_search": map[string]any{"query": "x"},
+		"list_directory": map[string]any{"dir_path": "/etc"}, "grep_search": map[string]any{"pattern": "root:", "dir_path": "/etc"},
+		"glob": map[string]any{"pattern": "/etc/*"}, "save_memory": map[string]any{"fact": "x"}, "activate_skill": map[string]any{"name": "x"},
+		"invoke_agent": map[string]any{"agent_name": "x", "prompt": shell}, "enter_plan_mode": map[string]any{}, "mcp_evil_x": map[string]any{},
+		"read_many_files": map[string]any{"include": []string{"/etc/passwd"}}, "update_topic": map[string]any{"title": "x"},
+	} {
+		all = append(all, standin.Tool{Name: name, Input: input})
+	}
+	return append(all, last)
+}
+
+func TestGeminiInAHostileCheckout(t *testing.T) {
+	t.Parallel()
+	geminiCLI().assault(t, geminiTemptations, func(*Options) {}).held(t)
+}

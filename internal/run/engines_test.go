@@ -2,8 +2,8 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,8 +13,10 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/codex"
+	standgemini "github.com/issue-assistant/issue-assistant/internal/engine/enginetest/gemini"
 	"github.com/issue-assistant/issue-assistant/internal/engine/enginetest/openai"
 	"github.com/issue-assistant/issue-assistant/internal/engine/enginetest/standin"
+	"github.com/issue-assistant/issue-assistant/internal/engine/gemini"
 	"github.com/issue-assistant/issue-assistant/internal/mcpfiles"
 	"github.com/issue-assistant/issue-assistant/internal/meter"
 	"github.com/issue-assistant/issue-assistant/internal/testtool"
@@ -64,6 +66,20 @@ func codexCLI() realEngine {
 	}
 }
 
+func geminiCLI() realEngine {
+	var tools []string
+	for _, n := range mcpfiles.Tools() {
+		tools = append(tools, "mcp_files_"+n)
+	}
+	return realEngine{
+		driver: gemini.New(), folder: "gemini", model: "gemini-3.1-pro-preview", serve: standgemini.New, version: "0.61.0",
+		read: func(_ Options, path string) standin.Tool {
+			return standin.Tool{Name: "mcp_files_" + mcpfiles.ToolRead, Input: map[string]any{"path": path}}
+		},
+		tools: tools, key: "X-Goog-Api-Key", say: func(key string) string { return key },
+	}
+}
+
 // program is the engine's command line as `make tools` installed it.
 func (e realEngine) program(t *testing.T) string {
 	t.Helper()
@@ -96,6 +112,8 @@ func (e realEngine) options(t *testing.T, script func(Options) standin.Script) (
 	o.Checkout = filepath.Join(o.Temp, "checkout")
 	o.Material = filepath.Join(o.Checkout, ".issue-assistant", "material")
 	write(t, filepath.Join(o.Checkout, "main.go"), "package main\n")
+	write(t, filepath.Join(o.Checkout, "long.txt"), strings.Repeat("a line of this file\n", 100))
+	write(t, filepath.Join(o.Checkout, ".git", "HEAD"), "ref: refs/heads/main\n")
 	write(t, filepath.Join(o.Checkout, ".gitignore"), "/.issue-assistant/material/\n")
 	write(t, filepath.Join(o.Material, "issue.md"), "# It crashes\n\nSECRETWORD-OF-THE-ISSUE\n")
 	o.Prompt = []byte("TASKWORD: read " + o.Material + "/issue.md and say what it is.")
@@ -191,7 +209,7 @@ func (e realEngine) endings(t *testing.T) []ending {
 			return e.readsForEver(r)
 		}}, change: func(o *Options) { o.Limits.MaxTurns = 5 }, want: engine.Finished, turns: 5},
 		{name: "answer in a fence", script: steps(standin.Step{Text: "```json\n" + okAnswer + "\n```\n"}), want: engine.Finished, turns: 1},
-		{name: "answer cut", script: steps(standin.Step{Text: strings.Repeat("word ", 40_000)}), want: engine.Budget, turns: -1},
+		{name: "answer cut", script: steps(standin.Step{Text: words(1, 40_000)}), want: engine.Budget, turns: -1},
 		{name: "prose", script: steps(standin.Step{Text: "it is fine"}), want: engine.BadAnswer, turns: 1},
 		{name: "answer off its schema", script: steps(standin.Step{Text: `{"verdict":7}`}), want: engine.BadAnswer, turns: 1},
 		{name: "answer holds the key", script: steps(standin.Step{Text: `{"verdict":"REALKEY-of-the-provider-0123456789"}`}), want: engine.BadAnswer, turns: 1},
@@ -202,7 +220,7 @@ func (e realEngine) endings(t *testing.T) []ending {
 		{name: "overloaded", script: fail(500), want: engine.ProviderError},
 		{name: "small budget", script: standin.Script{Next: func(r *standin.Request) standin.Step {
 			s := e.readsForEver(r)
-			s.Text = strings.Repeat("word ", 3000)
+			s.Text = words(r.Main, 3000) // Gemini ends a run that says the same again
 			return s
 		}}, change: func(o *Options) { o.Limits.MaxBudgetUSD = 0.4 }, want: engine.Budget, turns: -1},
 		{name: "no price", change: func(o *Options) { o.Limits.Model = e.model + "-unknown" }, want: engine.NotStarted},
@@ -211,22 +229,15 @@ func (e realEngine) endings(t *testing.T) []ending {
 
 // readsForEver reads one file after the other; engines end a run that calls the same thing again and again.
 func (e realEngine) readsForEver(r *standin.Request) standin.Step {
-	tool := e.read(Options{}, "main.go")
+	tool := e.read(Options{}, "long.txt")
 	input, _ := tool.Input.(map[string]any)
 	more := map[string]any{}
 	for k, v := range input {
 		more[k] = v
 	}
-	more[e.lineKey()] = r.Main
+	more["offset"] = r.Main
 	tool.Input = more
 	return standin.Step{Tools: []standin.Tool{tool}}
-}
-
-func (e realEngine) lineKey() string {
-	if e.folder == "gemini" {
-		return "start_line"
-	}
-	return "offset"
 }
 
 func (e realEngine) testEndings(t *testing.T) {
@@ -263,11 +274,22 @@ func TestCodexEndings(t *testing.T) {
 	codexCLI().testEndings(t)
 }
 
-// rawJSON keeps a value as it stands.
-func rawJSON(v any) string {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
+func TestGeminiIsToldItsRulesAndItsTask(t *testing.T) {
+	t.Parallel()
+	geminiCLI().rulesAndTask(t)
+}
+
+func TestGeminiEndings(t *testing.T) {
+	t.Parallel()
+	geminiCLI().testEndings(t)
+}
+
+// words is a text that never repeats itself.
+func words(seed, n int) string {
+	r := rand.New(rand.NewPCG(uint64(seed), 3)) //nolint:gosec // a test repeats itself
+	var b strings.Builder
+	for range n {
+		fmt.Fprintf(&b, "w%x ", r.Uint32())
 	}
-	return string(data)
+	return b.String()
 }

@@ -21,7 +21,7 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/claude"
-	"github.com/issue-assistant/issue-assistant/internal/engine/codex"
+	"github.com/issue-assistant/issue-assistant/internal/mcpfiles"
 )
 
 // fakeWord makes the test binary an engine that does what its arguments say, one after the other.
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 			os.Exit(code)
 		case sealedWord:
 			os.Exit(sealedRun(os.Args[2:]))
-		case codex.FilesCommand:
+		case mcpfiles.Command:
 			os.Exit(serveFiles(os.Args[2:]))
 		}
 		if !strings.HasPrefix(os.Args[1], "-") {

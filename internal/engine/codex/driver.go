@@ -9,10 +9,8 @@ import (
 	"strings"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
+	"github.com/issue-assistant/issue-assistant/internal/mcpfiles"
 )
-
-// FilesCommand is the hidden command of this program that lets Codex read files: without a shell it cannot.
-const FilesCommand = "mcp-files"
 
 // How often Codex repeats a request that failed. Its own defaults make up to 30 of one.
 const maxRetries = 2
@@ -132,7 +130,7 @@ func (d Driver) Command(s engine.Setup) (engine.Command, error) {
 
 // config are the values of -c, as TOML.
 func (Driver) config(s engine.Setup, effort string) []string {
-	roots := []string{FilesCommand, "--root", s.Checkout}
+	roots := []string{mcpfiles.Command, "--root", s.Checkout}
 	if s.Material != "" {
 		roots = append(roots, "--root", s.Material)
 	}

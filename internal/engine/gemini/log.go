@@ -1,4 +1,5 @@
-// Package gemini reads the logs of Google's Gemini CLI.
+// Package gemini knows the command line of Google's Gemini CLI, version 0.61: how it is told its rules, limits and tools,
+// and how its logs are read.
 package gemini
 
 import (

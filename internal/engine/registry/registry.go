@@ -8,11 +8,12 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/claude"
 	"github.com/issue-assistant/issue-assistant/internal/engine/codex"
+	"github.com/issue-assistant/issue-assistant/internal/engine/gemini"
 )
 
 // Drivers returns all engines in the order of the documentation.
 func Drivers() []engine.Driver {
-	return []engine.Driver{claude.New(), codex.New()}
+	return []engine.Driver{claude.New(), codex.New(), gemini.New()}
 }
 
 // Find returns the driver of an engine.
