@@ -25,15 +25,17 @@ type carried struct {
 	area    *string
 	release *bool
 	project string
+	is      bool // there is such a set-up
 }
 
-type starter struct{ config, labels []byte }
+type starter struct{ config, labels, findings []byte }
 
 // The files of the earlier tool. They stay where they are.
 const (
-	oldConfig  = ".github/issue-assistant/config.toml"
-	oldProject = ".github/issue-assistant/project.md"
-	oldLabels  = ".github/labels.toml"
+	oldConfig   = ".github/issue-assistant/config.toml"
+	oldProject  = ".github/issue-assistant/project.md"
+	oldLabels   = ".github/labels.toml"
+	oldFindings = ".github/findings.toml"
 )
 
 var (
@@ -54,7 +56,12 @@ func (m *maker) carryOver() error {
 	if conf == nil && project == nil {
 		return nil
 	}
+	m.carried.is = true
 	labels, _, err := read(m.root, oldLabels)
+	if err != nil {
+		return err
+	}
+	findings, _, err := read(m.root, oldFindings)
 	if err != nil {
 		return err
 	}
@@ -65,7 +72,16 @@ func (m *maker) carryOver() error {
 		m.carryProject(project)
 	}
 	if labels != nil && m.old[config.LabelsPath].data == nil {
-		m.carryLabels(labels)
+		if err := m.carryLabels(labels); err != nil {
+			return err
+		}
+	}
+	if findings != nil && m.old[findingsPath].data == nil {
+		m.starter.findings = findings
+		m.note("%s was copied to %s; the old file stays and may go", oldFindings, findingsPath)
+	}
+	if m.old[config.RulesPath].data == nil {
+		m.note("the environment issue-assistant and its secret go on as they are; the variable ISSUE_ASSISTANT_AI is no longer read: ISSUE_ASSISTANT = off switches everything off")
 	}
 	return m.nameOldWorkflows()
 }
@@ -95,17 +111,51 @@ func (m *maker) carryConfig(data []byte) {
 		m.note("%s cannot be read and was not carried over", oldConfig)
 		return
 	}
-	if slices.Contains(engine.Names, engine.Name(old.Engine.Name)) {
-		m.carried.engine = engine.Name(old.Engine.Name)
+	m.carryEngine(old.Engine.Name, old.Engine.Model)
+	for _, host := range old.Links.Hosts {
+		if m.fits("links", "hosts", "[%q]", host) {
+			m.carried.hosts = append(m.carried.hosts, host)
+		}
 	}
-	if old.Engine.Model != "" && config.CheckModel(old.Engine.Model) == nil {
-		m.carried.model = old.Engine.Model
+	if area := old.Forms.AreaField; area != nil && m.fits("forms", "area_field", "%q", *area) {
+		m.carried.area = area
 	}
-	m.carried.hosts, m.carried.area, m.carried.release = old.Links.Hosts, old.Forms.AreaField, old.Releases.Close
+	m.carried.release = old.Releases.Close
 	m.note("%s was carried over into %s; the old file stays and may go", oldConfig, config.Path)
 	for _, key := range meta.Undecoded() {
 		m.note("%s: %q has no counterpart and was left out", oldConfig, key.String())
 	}
+}
+
+// carryEngine takes the engine and its model, and says what it cannot take. An empty model meant the engine's default.
+func (m *maker) carryEngine(name, model string) {
+	if name == "" {
+		name = string(engine.Claude)
+	}
+	if !slices.Contains(engine.Names, engine.Name(name)) {
+		m.note("%s: the engine %q is not known here and was left out", oldConfig, name)
+		return
+	}
+	m.carried.engine = engine.Name(name)
+	switch err := config.CheckModel(model); {
+	case model == "":
+	case err != nil:
+		m.note("%s: the model was left out: %v", oldConfig, err)
+	case m.Engine != "" && m.Engine != m.carried.engine:
+		m.note("%s: the model %q was left out, it belongs to the engine %s", oldConfig, model, m.carried.engine)
+	default:
+		m.carried.model = model
+	}
+}
+
+// fits reports whether a value is one of ours, and notes one that is not.
+func (m *maker) fits(table, key, format, value string) bool {
+	_, ds := config.Parse(config.Path, fmt.Appendf(nil, "[%s]\n%s = "+format+"\n", table, key, value))
+	if !diag.HasErrors(ds) {
+		return true
+	}
+	m.note("%s: %s.%s %q was left out: %s", oldConfig, table, key, value, ds[0].Message)
+	return false
 }
 
 func (m *maker) carryProject(data []byte) {
@@ -114,17 +164,52 @@ func (m *maker) carryProject(data []byte) {
 		m.note("%s is not UTF-8 or holds our marker, and was not carried over", oldProject)
 		return
 	}
+	if len(text) > config.MaxRulesBytes/2 {
+		m.note("%s has %d bytes and was not carried over: rules.md is sent with every request, copy what matters", oldProject, len(text))
+		return
+	}
 	m.carried.project = text
 	m.note("%s now stands in %s; the old file stays and may go", oldProject, config.RulesPath)
 }
 
-func (m *maker) carryLabels(data []byte) {
-	if _, ds := config.ParseLabels(config.LabelsPath, data); diag.HasErrors(ds) {
-		m.note("%s does not fit and was not carried over: compare it with %s", oldLabels, config.LabelsPath)
-		return
+// carryLabels copies the labels and adds those that the earlier tool did not need.
+func (m *maker) carryLabels(data []byte) error {
+	file, ds := config.ParseLabels(config.LabelsPath, data)
+	if diag.HasErrors(ds) {
+		i := slices.IndexFunc(ds, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })
+		m.note("%s does not fit and was not carried over: line %d: %s; mend it and put it into %s", oldLabels, ds[i].Line, ds[i].Message, config.LabelsPath)
+		return nil
 	}
-	m.starter.labels = data
+	ours, err := fs.ReadFile(m.Templates, config.LabelsPath)
+	if err != nil {
+		return fmt.Errorf("read a starter: %w", err)
+	}
+	all, ds := config.ParseLabels(config.LabelsPath, ours)
+	if diag.HasErrors(ds) {
+		return fmt.Errorf("read a starter: %s", ds[0].Message)
+	}
+	text := toLF(data)
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		text = append(text, '\n')
+	}
+	var added []string
+	for _, name := range config.LifecycleLabels {
+		l, known := all.Find(name)
+		if _, there := file.Find(name); there || !known {
+			continue
+		}
+		text = fmt.Appendf(text, "\n[[label]]\nname = %q\ncolor = %q\ndescription = %q\ngroup = %q\n", l.Name, l.Color, l.Description, l.Group)
+		added = append(added, name)
+	}
 	m.note("%s was copied to %s; the old file stays and may go", oldLabels, config.LabelsPath)
+	if _, ds := config.ParseLabels(config.LabelsPath, text); diag.HasErrors(ds) { // label = [ … ] takes no [[label]]
+		m.note("add these labels to %s, group %s: %s", config.LabelsPath, config.GroupLifecycle, strings.Join(added, ", "))
+		text = data
+	} else if len(added) > 0 {
+		m.note("%s was given the labels that are new: %s", config.LabelsPath, strings.Join(added, ", "))
+	}
+	m.starter.labels = text
+	return nil
 }
 
 // nameOldWorkflows says which workflows of the earlier tool would run beside the new ones.
@@ -134,7 +219,11 @@ func (m *maker) nameOldWorkflows() error {
 		if err != nil {
 			return err
 		}
-		if data != nil && oldUses().Match(data) && p != workflowPath("") {
+		switch {
+		case data == nil || !oldUses().Match(data):
+		case p == workflowPath(""):
+			m.note("%s of the earlier tool is replaced: ours has the same name; git keeps the old one", p)
+		default:
 			m.note("%s belongs to the earlier tool: remove it, or both tools answer", p)
 		}
 	}

@@ -180,7 +180,7 @@ func (m *maker) settings() error {
 		}}}
 	}
 	m.Config = cfg
-	s, err := settingsOf(m.root.FS(), cfg, m.old[findingsPath].data != nil)
+	s, err := settingsOf(m.root.FS(), cfg, m.old[findingsPath].data != nil || m.starter.findings != nil)
 	m.Settings = s
 	return err
 }
@@ -243,7 +243,8 @@ func (m *maker) workflows() error {
 	}
 	var errs []error
 	for _, p := range Known() {
-		c, err := planWorkflow(p, m.old[p].data, wanted[p], m.Force)
+		replace := m.Force || m.carried.is && oldUses().Match(m.old[p].data)
+		c, err := planWorkflow(p, m.old[p].data, wanted[p], replace)
 		if err != nil {
 			errs = append(errs, err)
 		} else if c.State != "" {
@@ -306,7 +307,11 @@ func (m *maker) starters() error {
 		}
 		m.starter.labels = data
 	}
-	for _, f := range []File{{config.Path, m.starter.config}, {config.LabelsPath, m.starter.labels}} {
+	files := []File{{config.Path, m.starter.config}, {config.LabelsPath, m.starter.labels}}
+	if m.starter.findings != nil {
+		files = append(files, File{findingsPath, m.starter.findings})
+	}
+	for _, f := range files {
 		if old := m.old[f.Path].data; old != nil {
 			m.add(Change{Path: f.Path, State: Unchanged, Old: old, New: old, Note: "yours"})
 		} else {

@@ -554,10 +554,15 @@ func TestCarriesOver(t *testing.T) {
 	if p := apply(t, dir, Options{}); len(p.written()) != 0 {
 		t.Errorf("it is carried over once; wrote %v", p.written())
 	}
-	// The earlier tool's router has the name of ours: replaced only when asked for.
-	dir = repository(t, map[string]string{oldProject: "x", workflowPath(""): router})
-	if _, err := tryApply(dir, Options{Pin: testPin}); err == nil {
-		t.Error("another tool's router was overwritten")
+	// A router that is not the earlier tool's stays, and so does the earlier tool's where its settings are gone.
+	for _, files := range []map[string]string{
+		{oldProject: "x", workflowPath(""): "name: mine\non: push\n"},
+		{workflowPath(""): router},
+	} {
+		dir = repository(t, files)
+		if _, err := tryApply(dir, Options{Pin: testPin}); err == nil {
+			t.Error("another tool's router was overwritten")
+		}
 	}
 	apply(t, dir, Options{Pin: testPin, Force: true})
 }
