@@ -6,10 +6,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/google/go-github/v66/github"
 )
@@ -59,8 +60,8 @@ const (
 )
 
 var (
-	ownerName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$`)
-	repoName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+	ownerName = lazy.Regexp(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$`)
+	repoName  = lazy.Regexp(`^[A-Za-z0-9._-]{1,100}$`)
 )
 
 // New checks the addresses and returns a client. It sends nothing.
@@ -109,7 +110,7 @@ func (c *Client) Requests() int { return c.transport.count() }
 // SplitRepo takes owner/name apart and refuses what GitHub does not allow in either.
 func SplitRepo(s string) (owner, name string, err error) {
 	owner, name, ok := strings.Cut(s, "/")
-	if !ok || !ownerName.MatchString(owner) || !repoName.MatchString(name) || name == "." || name == ".." {
+	if !ok || !ownerName().MatchString(owner) || !repoName().MatchString(name) || name == "." || name == ".." {
 		return "", "", fmt.Errorf("repository %q: want owner/name", oneLine(s, maxMessage))
 	}
 	return owner, name, nil

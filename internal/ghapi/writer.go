@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 )
 
 // Writer is every change the product makes on GitHub. Each write has a key of operation, target and purpose
@@ -290,11 +291,11 @@ func unconfirmed(op string) error {
 	return &Error{Op: op, Kind: KindUnreadable, Status: http.StatusOK, Message: "the answer does not show the change"}
 }
 
-var purposeWord = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+var purposeWord = lazy.Regexp(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // key joins operation, target (0: the repository) and purpose.
 func key(operation string, target int, purpose string) (string, error) {
-	if !purposeWord.MatchString(purpose) {
+	if !purposeWord().MatchString(purpose) {
 		return "", fmt.Errorf("write %s: purpose %q is no fixed word", operation, oneLine(purpose, 60))
 	}
 	if target == 0 {

@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 )
 
 // Usage is what one answer used, in tokens.
@@ -241,7 +242,7 @@ func (t Table) With(overrides map[string]Override) (Table, error) {
 }
 
 // dated is an id with a date behind it, as providers name the fixed version of a model.
-var dated = regexp.MustCompile(`^(.+)-(20\d\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])$`)
+var dated = lazy.Regexp(`^(.+)-(20\d\d)-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])$`)
 
 // PriceOf is the price of a model: by its exact id, or by its id and a date behind it, never by a prefix. A newer model
 // whose name begins like an older one's has no price until the table has it.
@@ -249,7 +250,7 @@ func (t Table) PriceOf(model string) (Price, bool) {
 	if p, ok := t.models[model]; ok {
 		return p, true
 	}
-	if m := dated.FindStringSubmatch(model); m != nil {
+	if m := dated().FindStringSubmatch(model); m != nil {
 		p, ok := t.models[m[1]]
 		return p, ok
 	}

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/enginelog"
@@ -117,11 +118,11 @@ func ended(v verdict, out engine.Outcome, sum totals) (engine.Ended, int) {
 	return engine.Unfinished, 0
 }
 
-var sessionForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+var sessionForm = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
 
 // sessionID keeps an id that looks like one: it becomes an output.
 func sessionID(id string) string {
-	if sessionForm.MatchString(id) {
+	if sessionForm().MatchString(id) {
 		return id
 	}
 	return ""

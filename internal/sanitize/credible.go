@@ -1,18 +1,19 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 )
 
 var (
-	uuid      = regexp.MustCompile(`(?i)^[{]?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}[}]?$`)
-	allHex    = regexp.MustCompile(`^(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)$`)
-	reference = regexp.MustCompile(`^(?:\$|\{|%[A-Z_]+%|<|@|process\.env|os\.|env\.|secrets?\.|vars\.|config\.|settings\.|self\.|this\.|args\.|inputs\.|sha\d+[:-]|md5[:-]|h1:|https?:|file:|arn:|refs/|\./|~/|/)`)
-	openNames = regexp.MustCompile(`(?i)(?:public|cache|partition|primary|foreign|sort|hash|idempotency|restore|translation|i18n|registry|object|storage|bucket|query|json|dict|map|host|map|row|group|cursor|page|pagination|next|continuation|anchor|csrf|build|checksum|dedup\w*|fingerprint|publish\w*|site|shortcut|max|min|total|input|output|prompt|completion|cached|num|count)[ _.-]{0,3}(?:api[ _-]?)?(?:key|token|secret)`)
-	named     = regexp.MustCompile(`(?i)(?:api|access|secret|private|auth|encryption|signing|service|master|client|license|account|admin|app|application|bearer|deploy|session|refresh|webhook|jwt|oauth|bot|db|database|ssh|token|subscription|user|root|personal)[ _.-]{0,3}(?:key|token|secret)|secret|token|passw|passphrase|pwd|credential`)
-	passNames = regexp.MustCompile(`(?i)(?:passwords?|passwd|passphrase|pwd)["'` + "`" + `*)\]]{0,3}\s*(?::=|=>|=|:)\s*["'` + "`" + `*(]{0,3}$`)
-	assigned  = regexp.MustCompile(`(?i)(?::=|=>|=|:|\bis\b|\bwas\b)\s*["'` + "`" + `*(]{0,3}$`)
+	uuid      = lazy.Regexp(`(?i)^[{]?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}[}]?$`)
+	allHex    = lazy.Regexp(`^(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)$`)
+	reference = lazy.Regexp(`^(?:\$|\{|%[A-Z_]+%|<|@|process\.env|os\.|env\.|secrets?\.|vars\.|config\.|settings\.|self\.|this\.|args\.|inputs\.|sha\d+[:-]|md5[:-]|h1:|https?:|file:|arn:|refs/|\./|~/|/)`)
+	openNames = lazy.Regexp(`(?i)(?:public|cache|partition|primary|foreign|sort|hash|idempotency|restore|translation|i18n|registry|object|storage|bucket|query|json|dict|map|host|map|row|group|cursor|page|pagination|next|continuation|anchor|csrf|build|checksum|dedup\w*|fingerprint|publish\w*|site|shortcut|max|min|total|input|output|prompt|completion|cached|num|count)[ _.-]{0,3}(?:api[ _-]?)?(?:key|token|secret)`)
+	named     = lazy.Regexp(`(?i)(?:api|access|secret|private|auth|encryption|signing|service|master|client|license|account|admin|app|application|bearer|deploy|session|refresh|webhook|jwt|oauth|bot|db|database|ssh|token|subscription|user|root|personal)[ _.-]{0,3}(?:key|token|secret)|secret|token|passw|passphrase|pwd|credential`)
+	passNames = lazy.Regexp(`(?i)(?:passwords?|passwd|passphrase|pwd)["'` + "`" + `*)\]]{0,3}\s*(?::=|=>|=|:)\s*["'` + "`" + `*(]{0,3}$`)
+	assigned  = lazy.Regexp(`(?i)(?::=|=>|=|:|\bis\b|\bwas\b)\s*["'` + "`" + `*(]{0,3}$`)
 )
 
 // credible tells whether a value looks drawn by lot: not a path, not a name of several words, not a reference to a
@@ -20,7 +21,7 @@ var (
 func credible(secret, text string, at int) bool {
 	secret = strings.TrimRight(secret, ".,:;!?)]}")
 	switch {
-	case len(secret) < 12, !notPlaceholder(secret, text, at), uuid.MatchString(secret), reference.MatchString(secret):
+	case len(secret) < 12, !notPlaceholder(secret, text, at), uuid().MatchString(secret), reference().MatchString(secret):
 		return false
 	case strings.Contains(secret, "EXAMPLE"), strings.Contains(secret, "..."), strings.Contains(secret, "://"), strings.ContainsAny(secret, "…\\{}"):
 		return false
@@ -80,23 +81,23 @@ func credibleInContext(secret, text string, at int) bool {
 	if i := strings.LastIndexAny(before, "\n;,&"); i >= 0 {
 		before = before[i+1:]
 	}
-	if openNames.MatchString(before) {
+	if openNames().MatchString(before) {
 		return false
 	}
 	trimmed := strings.TrimRight(secret, ".,:;!?)]}")
-	hex := allHex.MatchString(trimmed)
+	hex := allHex().MatchString(trimmed)
 	switch n := len(strings.TrimPrefix(trimmed, "0x")); {
 	case hex && n == 64:
 		return hasDigit(trimmed) && entropy(trimmed) > 2.5
 	case hex && n != 32 && n != 48 && n != 96 && n != 128:
-		return n == 40 && named.MatchString(before) && assigned.MatchString(before) && entropy(trimmed) > 2.5
+		return n == 40 && named().MatchString(before) && assigned().MatchString(before) && entropy(trimmed) > 2.5
 	case hex:
-		return named.MatchString(before) && assigned.MatchString(before) && entropy(trimmed) > 2.5
-	case passNames.MatchString(before):
+		return named().MatchString(before) && assigned().MatchString(before) && entropy(trimmed) > 2.5
+	case passNames().MatchString(before):
 		return passwordLike(trimmed)
-	case !named.MatchString(before):
+	case !named().MatchString(before):
 		return false
-	case !assigned.MatchString(before):
+	case !assigned().MatchString(before):
 		return len(trimmed) >= 24 && credible(secret, text, at) && entropy(trimmed) >= 3.8
 	}
 	return len(trimmed) >= 16 && credible(secret, text, at) && entropy(trimmed) >= 3.3
@@ -104,8 +105,8 @@ func credibleInContext(secret, text string, at int) bool {
 
 // passwordLike wants letters, digits and twelve characters, and neither a reference nor a path.
 func passwordLike(s string) bool {
-	return len(s) >= 12 && hasLetter(s) && hasDigit(s) && entropy(s) >= 3 && !reference.MatchString(s) && notPlaceholder(s, "", 0) &&
-		!strings.Contains(s, "://") && !strings.ContainsAny(s, "{}…") && !uuid.MatchString(s) && strings.Count(s, "/") < 2
+	return len(s) >= 12 && hasLetter(s) && hasDigit(s) && entropy(s) >= 3 && !reference().MatchString(s) && notPlaceholder(s, "", 0) &&
+		!strings.Contains(s, "://") && !strings.ContainsAny(s, "{}…") && !uuid().MatchString(s) && strings.Count(s, "/") < 2
 }
 
 // realPassword refuses the words that stand for a password in examples.

@@ -4,9 +4,10 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 )
 
 const (
@@ -128,14 +129,14 @@ func reversed(s string) string {
 	return string(b)
 }
 
-var secretName = regexp.MustCompile(`(?i)(?:^|_)(?:api_?key|key|token|secret|passw(?:or)?d|passphrase|credentials?|pat)(?:$|_(?:value|[0-9]+)$)|_?(?:access|secret|private)_?key`)
+var secretName = lazy.Regexp(`(?i)(?:^|_)(?:api_?key|key|token|secret|passw(?:or)?d|passphrase|credentials?|pat)(?:$|_(?:value|[0-9]+)$)|_?(?:access|secret|private)_?key`)
 
 // SecretValues picks the values of secrets from an environment of NAME=VALUE lines, by their names.
 func SecretValues(environ []string) []string {
 	var values []string
 	for _, line := range environ {
 		name, value, ok := strings.Cut(line, "=")
-		if ok && len(value) >= wholeMin && secretName.MatchString(name) {
+		if ok && len(value) >= wholeMin && secretName().MatchString(name) {
 			values = append(values, value)
 		}
 	}

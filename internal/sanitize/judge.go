@@ -5,18 +5,20 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 )
 
 // What GitHub makes live in plain text, each read more widely than GitHub does. docs.github.com, "Basic writing and
 // formatting syntax" and "Autolinked references and URLs"; the address forms are those of the GFM specification, 6.9.
 var (
-	addressPattern = regexp.MustCompile(`(?i)(?:https?|ftps?)://[^\s<\x01]*|www\.[^\s<\x01]+|(?:mailto|xmpp):[^\s<\x01]+`)
-	mentionPattern = regexp.MustCompile(`@[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9_.-]+)*`)
-	numberPattern  = regexp.MustCompile(`(?i)#[0-9]+|GH-[0-9]+`)
-	uuidPattern    = regexp.MustCompile(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	bracketPattern = regexp.MustCompile(`\[(?:\^[^\]\s]*|![A-Za-z]*|[ xX])\]|\[[^\[\]\n]+\]:`)
-	slashPattern   = regexp.MustCompile(`(?m)^[ \t]*(/[A-Za-z][A-Za-z0-9_-]*)(?:[ \t\n:,.!?]|$)`)
-	mathPattern    = regexp.MustCompile(`\$\$+|\$[^\s$][^$\n\x01]*\$|\$[^\s$]\$`)
+	addressPattern = lazy.Regexp(`(?i)(?:https?|ftps?)://[^\s<\x01]*|www\.[^\s<\x01]+|(?:mailto|xmpp):[^\s<\x01]+`)
+	mentionPattern = lazy.Regexp(`@[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9_.-]+)*`)
+	numberPattern  = lazy.Regexp(`(?i)#[0-9]+|GH-[0-9]+`)
+	uuidPattern    = lazy.Regexp(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	bracketPattern = lazy.Regexp(`\[(?:\^[^\]\s]*|![A-Za-z]*|[ xX])\]|\[[^\[\]\n]+\]:`)
+	slashPattern   = lazy.Regexp(`(?m)^[ \t]*(/[A-Za-z][A-Za-z0-9_-]*)(?:[ \t\n:,.!?]|$)`)
+	mathPattern    = lazy.Regexp(`\$\$+|\$[^\s$][^$\n\x01]*\$|\$[^\s$]\$`)
 )
 
 // judge finds what is live in the text of a block.
@@ -87,7 +89,7 @@ func (s *scan) adjacent(r *run, i int) bool {
 
 // addresses judges bare addresses and e-mail addresses.
 func (s *scan) addresses(r *run, taken []bool) {
-	for _, m := range findAll(addressPattern, r.text, "://", "www.", "mailto:", "xmpp:") {
+	for _, m := range findAll(addressPattern(), r.text, "://", "www.", "mailto:", "xmpp:") {
 		from, to := m[0], m[1]
 		to = from + len(trimAddress(string(r.text[from:to])))
 		if to <= from {
@@ -187,13 +189,13 @@ func (s *scan) references(r *run, taken []bool) {
 		s.wrap("commit reference", r, from, to, at)
 		take(taken, from, to)
 	}
-	for _, m := range findAll(mentionPattern, r.text, "@") {
+	for _, m := range findAll(mentionPattern(), r.text, "@") {
 		if r.edge(m[0]) && free(taken, m[0], m[1]) {
 			s.wrap("mention", r, m[0], m[1], m[0])
 			take(taken, m[0], m[1])
 		}
 	}
-	for _, m := range findAll(numberPattern, r.text, "#", "gh-") {
+	for _, m := range findAll(numberPattern(), r.text, "#", "gh-") {
 		from := m[0]
 		if r.text[from] == '#' {
 			from = back(r.text, from)
@@ -251,7 +253,7 @@ func hexDigit(c byte) bool {
 
 // uuids take their parts out of the question: they are looked at as a whole.
 func (s *scan) uuids(r *run, taken []bool) {
-	for _, m := range uuidPattern.FindAllIndex(r.text, -1) {
+	for _, m := range uuidPattern().FindAllIndex(r.text, -1) {
 		take(taken, m[0], m[1])
 	}
 }
@@ -285,7 +287,7 @@ func (s *scan) openings(r *run, taken []bool) {
 			s.add("raw HTML", int(r.from[i]), int(r.to[i]), "&lt;")
 		}
 	}
-	for _, m := range findAll(bracketPattern, r.text, "[") {
+	for _, m := range findAll(bracketPattern(), r.text, "[") {
 		i := m[0]
 		start := i == 0 || r.text[i-1] == '\n'
 		if r.to[i]-r.from[i] != 1 && r.text[i+1] != '!' || r.text[i+1] != '^' && !start || r.link[i] {
@@ -304,7 +306,7 @@ func (s *scan) openings(r *run, taken []bool) {
 			take(taken, m[2], m[3])
 		}
 	}
-	for _, m := range findAll(mathPattern, r.text, "$") {
+	for _, m := range findAll(mathPattern(), r.text, "$") {
 		if m[1] < len(r.text) && alnum(r.text[m[1]]) && !bytes.HasPrefix(r.text[m[0]:], []byte("$$")) {
 			continue
 		}
@@ -340,7 +342,7 @@ func commandsIn(text []byte) [][]int {
 	if bytes.IndexByte(text, '/') < 0 {
 		return nil
 	}
-	return slashPattern.FindAllSubmatchIndex(text, -1)
+	return slashPattern().FindAllSubmatchIndex(text, -1)
 }
 
 func nextAt(text []byte, from int) int {

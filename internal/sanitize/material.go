@@ -2,8 +2,9 @@ package sanitize
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/yuin/goldmark/ast"
 )
@@ -68,10 +69,10 @@ func (s *scan) hiddenBlock(n *ast.HTMLBlock) {
 }
 
 var (
-	hiddenElement = regexp.MustCompile(`(?is)^<(script|style|template|title|noscript)\b[^>]*>`)
-	oneTag        = regexp.MustCompile(`(?s)^<[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*|\s*/?)?>`)
-	attribute     = regexp.MustCompile(`(?s)\s+[A-Za-z_:@.][^\s=/>]*\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>` + "`" + `]+)`)
-	quotedTag     = regexp.MustCompile(`(?s)^<[A-Za-z][A-Za-z0-9-]*(?:\s+[^\s"'=<>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>` + "`" + `]+))?)*\s*/?>`)
+	hiddenElement = lazy.Regexp(`(?is)^<(script|style|template|title|noscript)\b[^>]*>`)
+	oneTag        = lazy.Regexp(`(?s)^<[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*|\s*/?)?>`)
+	attribute     = lazy.Regexp(`(?s)\s+[A-Za-z_:@.][^\s=/>]*\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>` + "`" + `]+)`)
+	quotedTag     = lazy.Regexp(`(?s)^<[A-Za-z][A-Za-z0-9-]*(?:\s+[^\s"'=<>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>` + "`" + `]+))?)*\s*/?>`)
 )
 
 // hiddenTags takes comments and the values of attributes out of a range that is HTML. whole says that all of the range
@@ -91,8 +92,8 @@ func (s *scan) hiddenTags(start, stop int, whole bool) {
 			end := commentEnd(part)
 			s.add("comment", i, i+end, "")
 			i += end - 1
-		case hiddenElement.Match(part):
-			name := hiddenElement.FindSubmatch(part)[1]
+		case hiddenElement().Match(part):
+			name := hiddenElement().FindSubmatch(part)[1]
 			end := len(part)
 			if j := bytes.Index(bytes.ToLower(part), append([]byte("</"), bytes.ToLower(name)...)); j >= 0 {
 				end = j
@@ -109,15 +110,15 @@ func (s *scan) hiddenTags(start, stop int, whole bool) {
 
 // hiddenAttributes replaces the attributes with values of the tag at the start of part by "…" and returns the tag's last byte.
 func (s *scan) hiddenAttributes(part []byte, at int) int {
-	tag := quotedTag.Find(part)
+	tag := quotedTag().Find(part)
 	if tag == nil {
-		tag = oneTag.Find(part)
+		tag = oneTag().Find(part)
 	}
 	if tag == nil {
 		return at
 	}
-	if attribute.Match(tag) {
-		s.add("attribute", at, at+len(tag), string(attribute.ReplaceAll(tag, nil)))
+	if attribute().Match(tag) {
+		s.add("attribute", at, at+len(tag), string(attribute().ReplaceAll(tag, nil)))
 	}
 	return at + len(tag) - 1
 }

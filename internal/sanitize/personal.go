@@ -4,14 +4,16 @@ import (
 	"net/netip"
 	"regexp"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 )
 
 var (
-	personEmail = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9._%+-]*@(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]{2,24}`)
-	personIPv4  = regexp.MustCompile(`\d{1,3}(?:\.\d{1,3}){3}`)
-	personIPv6  = regexp.MustCompile(`(?i)[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){3,7}`)
-	cardNumber  = regexp.MustCompile(`\d(?:[ -]?\d){12,18}`)
-	ibanNumber  = regexp.MustCompile(`[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?`)
+	personEmail = lazy.Regexp(`[A-Za-z0-9][A-Za-z0-9._%+-]*@(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]{2,24}`)
+	personIPv4  = lazy.Regexp(`\d{1,3}(?:\.\d{1,3}){3}`)
+	personIPv6  = lazy.Regexp(`(?i)[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){3,7}`)
+	cardNumber  = lazy.Regexp(`\d(?:[ -]?\d){12,18}`)
+	ibanNumber  = lazy.Regexp(`[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?`)
 )
 
 // FindPersonal finds personal data in text, sorted and without overlaps: e-mail addresses, public IP addresses, numbers of
@@ -29,11 +31,11 @@ func FindPersonal(text string) []Finding {
 			}
 		}
 	}
-	add("e-mail address", personEmail, "@", personalEmail)
-	add("IP address", personIPv4, ".", publicAddress)
-	add("IP address", personIPv6, ":", publicAddress)
-	add("card number", cardNumber, "", luhn)
-	add("bank account", ibanNumber, "", iban)
+	add("e-mail address", personEmail(), "@", personalEmail)
+	add("IP address", personIPv4(), ".", publicAddress)
+	add("IP address", personIPv6(), ":", publicAddress)
+	add("card number", cardNumber(), "", luhn)
+	add("bank account", ibanNumber(), "", iban)
 	return merge(found)
 }
 

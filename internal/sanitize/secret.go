@@ -90,7 +90,7 @@ func (v view) find() []Finding {
 		if v.distinctOnly && !r.distinct || !containsAny(v.text, lower, r.keywords) {
 			continue
 		}
-		for _, m := range r.pattern.FindAllStringSubmatchIndex(v.text, -1) {
+		for _, m := range r.pattern().FindAllStringSubmatchIndex(v.text, -1) {
 			start, end := m[0], m[1]
 			if len(m) > 2 && m[2] >= 0 {
 				start, end = m[2], m[3]

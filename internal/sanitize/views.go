@@ -3,10 +3,11 @@ package sanitize
 import (
 	"encoding/base64"
 	"html"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 )
 
 // view is a text as a reader of another kind would see it, with the way back: at[i] is the byte of the original that
@@ -73,7 +74,7 @@ func (b *viewBuilder) add(s string, at int) {
 	}
 }
 
-var escapeSequence = regexp.MustCompile(`^\x1b(\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]{0,200}(\x07|\x1b\\)|[()][A-Z0-9])`)
+var escapeSequence = lazy.Regexp(`^\x1b(\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]{0,200}(\x07|\x1b\\)|[()][A-Z0-9])`)
 
 func fold(text string) view {
 	var b viewBuilder
@@ -81,7 +82,7 @@ func fold(text string) view {
 		c := text[i]
 		switch {
 		case c == 0x1b:
-			n := max(1, len(escapeSequence.FindString(text[i:min(len(text), i+256)])))
+			n := max(1, len(escapeSequence().FindString(text[i:min(len(text), i+256)])))
 			i += n
 			continue
 		case c == '\\' && i+1 < len(text) && isPunct(text[i+1]):
@@ -118,7 +119,7 @@ func fold(text string) view {
 	return view{text: string(b.text), at: b.at}
 }
 
-var entityForm = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]*);$`)
+var entityForm = lazy.Regexp(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]*);$`)
 
 // entityLen is the length of the entity (CommonMark 6.2) at the start of s, 0 when there is none.
 func entityLen(s string) int {
@@ -126,7 +127,7 @@ func entityLen(s string) int {
 	if end < 2 {
 		return 0
 	}
-	if !entityForm.MatchString(s[:end+1]) {
+	if !entityForm().MatchString(s[:end+1]) {
 		return 0
 	}
 	// Go also decodes names without their semicolon; Markdown does not.
@@ -169,12 +170,12 @@ func join(folded view) view {
 	return view{text: string(b.text), at: b.at, distinctOnly: true}
 }
 
-var base64Run = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}`)
+var base64Run = lazy.Regexp(`[A-Za-z0-9+/_-]{24,}`)
 
 // decodeBase64 decodes every long run in each of the four alignments and keeps what is text.
 func decodeBase64(text string) []view {
 	var out []view
-	for _, m := range base64Run.FindAllStringIndex(text, -1) {
+	for _, m := range base64Run().FindAllStringIndex(text, -1) {
 		run := strings.NewReplacer("-", "+", "_", "/").Replace(text[m[0]:m[1]])
 		for skip := range 4 {
 			part := run[skip:]
