@@ -100,3 +100,14 @@ release-dry-run:
 CHAOS_SEEDS ?= 2000
 chaos-apply:
 	CHAOS_SEEDS=$(CHAOS_SEEDS) go test ./internal/apply -count=1 -run TestChaos -timeout 2h
+
+# The real engines under every attack at every limit, written as a page; `go test` runs a short form.
+.PHONY: bench-engines
+bench-engines:
+	ENGINES_TABLE=$(CURDIR)/docs/benchmarks/engines.md go test ./internal/engine/attack -count=1 -run TestAttackTable -timeout 2h
+
+# Similar issues: recall beside plain BM25 on the same data, time and memory with 50,000 issues. Writes docs/benchmarks/context.md.
+.PHONY: bench-context
+bench-context:
+	mkdir -p docs/benchmarks
+	CONTEXT_BENCH=1 go test ./internal/material/search -count=1 -v -run TestWriteBenchmarks
