@@ -39,6 +39,7 @@ type analyzer struct {
 	length [fields]float64
 	word   []byte
 	pair   []byte
+	key    []byte
 }
 
 // sharedSeed makes the hashes of all analyzers of the process the same; it is read only.
@@ -191,10 +192,20 @@ func isError(line string) bool {
 	if len(line) > 400 {
 		line = line[:400]
 	}
-	for _, mark := range errorMarks {
-		if at := strings.Index(line, mark); at >= 0 {
-			return true
+	if strings.Contains(line, "Exception") || strings.Contains(line, "rror:") || strings.Contains(line, "RROR") {
+		return true
+	}
+	inside := false
+	for i := range len(line) {
+		c := line[i]
+		if !inside {
+			for _, mark := range errorMarks[c] {
+				if strings.HasPrefix(line[i:], mark) {
+					return true
+				}
+			}
 		}
+		inside = c|0x20 >= 'a' && c|0x20 <= 'z'
 	}
 	return false
 }
@@ -227,7 +238,13 @@ func (a *analyzer) errorLine(line string) {
 func (a *analyzer) line(s string, field int) {
 	code := false
 	for len(s) > 0 {
-		at := strings.IndexAny(s, " \t\r\n`")
+		at := -1
+		for i := range len(s) {
+			if c := s[i]; c <= ' ' || c == '`' {
+				at = i
+				break
+			}
+		}
 		chunk := s
 		if at >= 0 {
 			chunk = s[:at]
@@ -255,7 +272,7 @@ func (a *analyzer) chunk(s string, field int) {
 		a.url(s, field)
 		return
 	}
-	s = strings.Trim(s, ".,;:!?()[]{}<>\"'*_=|#@…。，、：；！？（）「」『』“”‘’")
+	s = trimmed(s)
 	if s == "" {
 		return
 	}
@@ -286,6 +303,26 @@ func (a *analyzer) chunk(s string, field int) {
 	}
 }
 
+// trimmed is a word without the punctuation around it; what paths and options start with stays.
+func trimmed(s string) string {
+	punctuation := func(r rune) bool { return kindOf(r) == other && r != '-' && r != '/' && r != '\\' }
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if !punctuation(r) {
+			break
+		}
+		s = s[n:]
+	}
+	for len(s) > 0 {
+		r, n := utf8.DecodeLastRuneInString(s)
+		if !punctuation(r) {
+			break
+		}
+		s = s[:len(s)-n]
+	}
+	return s
+}
+
 // Kinds of characters.
 const (
 	other = iota
@@ -300,9 +337,14 @@ func kindOf(r rune) int {
 			return plain
 		}
 		return other
+	case r < 0x2e80:
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
+			return plain
+		}
+		return other
 	case r >= 0xff10 && r <= 0xff5a && (unicode.IsLetter(r) || unicode.IsDigit(r)):
 		return plain // full width
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r == 'ー':
+	case r >= 0x3041 && r <= 0x30ff, r >= 0x3400 && r <= 0x9fff, r >= 0xac00 && r <= 0xd7a3, unicode.In(r, unicode.Han, unicode.Katakana, unicode.Hangul):
 		return pairs
 	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
 		return plain
@@ -320,11 +362,29 @@ func (a *analyzer) run(s string, kind, field int) {
 
 // isPath reports whether a word is a path or a file's name.
 func isPath(s string) bool {
-	if strings.ContainsAny(s, `/\`) {
-		return strings.IndexAny(s, `/\`) < len(s)-1 && len(s) > 3
+	slash, dot, colon := -1, -1, -1
+	for i := range len(s) {
+		switch s[i] {
+		case '/', '\\':
+			if slash < 0 {
+				slash = i
+			}
+		case '.':
+			if colon < 0 {
+				dot = i
+			}
+		case ':':
+			if colon < 0 {
+				colon = i
+			}
+		}
 	}
-	s, _, _ = strings.Cut(s, ":")
-	dot := strings.LastIndexByte(s, '.')
+	if slash >= 0 {
+		return slash < len(s)-1 && len(s) > 3
+	}
+	if colon >= 0 {
+		s = s[:colon]
+	}
 	if dot <= 0 || len(s)-dot > 6 {
 		return false
 	}
@@ -362,18 +422,28 @@ func (a *analyzer) url(s string, field int) {
 
 // cjk reads a run of a script without spaces: every two characters, and what they mean. Two of hiragana are grammar.
 func (a *analyzer) cjk(s string, field int) {
-	r := []rune(s)
-	for i := range r {
-		if i+1 < len(r) && !(unicode.Is(unicode.Hiragana, r[i]) && unicode.Is(unicode.Hiragana, r[i+1])) {
-			a.emit([]byte(string(r[i:i+2])), field, 1, true)
+	at := make([]int, 0, 32) // where the characters start
+	for i := range s {
+		at = append(at, i)
+	}
+	at = append(at, len(s))
+	for i := range len(at) - 1 {
+		if i+2 < len(at) && !(hiragana(s[at[i]:]) && hiragana(s[at[i+1]:])) {
+			a.emit([]byte(s[at[i]:at[i+2]]), field, 1, true)
 		}
-		for n := 2; n <= 6 && i+n <= len(r); n++ {
-			a.concept(string(r[i:i+n]), field)
+		for n := 2; n <= 6 && i+n < len(at); n++ {
+			a.concept(s[at[i]:at[i+n]], field)
 		}
 	}
-	if len(r) == 1 {
+	if len(at) == 2 {
 		a.emit([]byte(s), field, numberWeight, false)
 	}
+}
+
+// hiragana reports whether a text starts with it.
+func hiragana(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r >= 0x3041 && r <= 0x309f
 }
 
 // identifier reads a word: as a whole and, when it is put together, its parts.
@@ -438,7 +508,9 @@ func (a *analyzer) plain(s string, field int, weight float32, said bool) {
 		return
 	}
 	a.emit(word, field, weight, said)
-	a.concept(string(word), field)
+	for _, c := range concepts[string(word)] {
+		a.emitAs('c', []byte(c), field, conceptWeight, false)
+	}
 	if len(a.pair) > 0 && field == inError {
 		if len(a.pair) > 1 {
 			pair := append(a.pair, ' ')
@@ -461,11 +533,8 @@ func (a *analyzer) emit(word []byte, field int, weight float32, said bool) {
 }
 
 func (a *analyzer) hashOf(kind byte, word []byte) uint64 {
-	var h maphash.Hash
-	h.SetSeed(a.seed)
-	_ = h.WriteByte(kind) // never fails
-	_, _ = h.Write(word)  // never fails
-	return h.Sum64()
+	a.key = append(append(a.key[:0], kind), word...)
+	return maphash.Bytes(a.seed, a.key)
 }
 
 func (a *analyzer) emitAs(kind byte, word []byte, field int, weight float32, said bool) {

@@ -71,13 +71,19 @@ el los las y o es no en un una con por para que
 o os as e um uma em não com por para que
 `)
 
-// errorMarks are what messages of programs are known by.
-var errorMarks = []string{
-	"Error:", "error:", "ERROR", "error[", "Exception", "exception:", "panic:", "panicked", "PANIC", "Traceback", "fatal:", "FATAL", "Fatal:", "Segmentation fault",
-	"SIGSEGV", "SIGABRT", "undefined reference", "Caused by", "failed with", "exit code", "exit status", "Uncaught", "Unhandled", "rejection", "assertion",
-	"Assertion", "cannot find", "Cannot find", "Cannot read", "not found:", "error TS", "warning:", "WARN", "ERR!", "npm ERR", "errno", "ENOENT", "ECONN", "EACCES",
-	"ETIMEDOUT", "StackOverflow", "OutOfMemory", "out of memory", "index out of", "nil pointer", "NullPointer", "Permission denied", "No such file",
-	"エラー:", "错误:", "错误：", "报错：", "에러:", "오류:",
+// errorMarks are what words of messages of programs start with, by their first byte.
+var errorMarks = byFirst(
+	"error[", "exception:", "panic:", "panicked", "PANIC", "Traceback", "fatal:", "FATAL", "Fatal:", "Segmentation fault", "SIGSEGV", "SIGABRT",
+	"undefined reference", "Caused by", "failed with", "exit code", "exit status", "Uncaught", "Unhandled", "rejection", "assertion", "Assertion", "cannot find",
+	"Cannot find", "Cannot read", "not found:", "error TS", "warning:", "WARN", "ERR!", "errno", "ENOENT", "ECONN", "EACCES", "ETIMEDOUT", "StackOverflow",
+	"OutOfMemory", "out of memory", "index out of", "nil pointer", "NullPointer", "Permission denied", "No such file", "エラー:", "错误:", "错误：", "报错：", "에러:", "오류:",
+)
+
+func byFirst(marks ...string) (table [256][]string) {
+	for _, m := range marks {
+		table[m[0]] = append(table[m[0]], m)
+	}
+	return table
 }
 
 // environmentWords are in the names of fields that ask where the program runs.
