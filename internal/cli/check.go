@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/issue-assistant/issue-assistant/internal/check"
 	"github.com/issue-assistant/issue-assistant/internal/config"
 	"github.com/issue-assistant/issue-assistant/internal/diag"
 )
@@ -22,29 +24,40 @@ type checker func(root fs.FS) []diag.Diagnostic
 var checkers = []checker{
 	checkSettings,
 	checkLabels,
+	checkTexts,
 	checkRules,
 	checkInstalled,
+	checkForms,
+	checkOthers,
 }
 
 func newCheckCmd(a *app) *cobra.Command {
-	var format string
+	var f checkFlags
 	cmd := &cobra.Command{
 		Use:   "check [DIR]",
 		Short: "Check the settings, the labels and the workflows of a repository",
 		Long: "Checks the set-up of the repository in DIR, or in the working folder. Exit code 2: config.toml is wrong;\n" +
-			"1: something else is; 0: nothing is, warnings aside.",
+			"1: something else is; 0: nothing is, warnings aside. --online also looks at the repository on GitHub, by reads alone,\n" +
+			"with the token of GITHUB_TOKEN or GH_TOKEN; the repository is that of GITHUB_REPOSITORY, else of the remote origin.",
 		GroupID: groupPeople,
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.check(args, format)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.check(cmd.Context(), args, f)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "", "`form` of the findings: "+strings.Join(diag.Formats, ", ")+
+	cmd.Flags().BoolVar(&f.online, "online", false, "also compare with the repository on GitHub: environment, secret, labels, Actions")
+	cmd.Flags().StringVar(&f.format, "format", "", "`form` of the findings: "+strings.Join(diag.Formats, ", ")+
 		" (default human, annotations on a runner)")
 	return cmd
 }
 
-func (a *app) check(args []string, format string) error {
+type checkFlags struct {
+	format string
+	online bool
+}
+
+func (a *app) check(ctx context.Context, args []string, f checkFlags) error {
+	format := f.format
 	if format == "" {
 		format = "human"
 		if a.Getenv("GITHUB_ACTIONS") == "true" {
@@ -66,8 +79,24 @@ func (a *app) check(args []string, format string) error {
 	}
 	root := os.DirFS(dir)
 	var ds []diag.Diagnostic
-	for _, check := range checkers {
-		ds = append(ds, check(root)...)
+	for _, look := range checkers {
+		ds = append(ds, look(root)...)
+	}
+	more, err := a.checkPrices(root)
+	if err != nil {
+		return err
+	}
+	if len(more) > 0 { // the model's own least budget says more than the one for all models
+		ds = slices.DeleteFunc(ds, func(d diag.Diagnostic) bool {
+			return d.Code == "config-low-budget" && slices.ContainsFunc(more, func(m diag.Diagnostic) bool { return m.Code == "budget-too-small" })
+		})
+	}
+	ds = check.Locate(root, append(ds, more...))
+	if f.online {
+		if more, err = a.checkOnline(ctx, dir); err != nil {
+			return err
+		}
+		ds = append(ds, more...)
 	}
 	diag.Sort(ds)
 	if err := diag.Write(a.Stdout, format, ds); err != nil {
@@ -93,13 +122,17 @@ func summaryOf(ds []diag.Diagnostic) string {
 	for _, d := range ds {
 		counts[d.Severity]++
 	}
+	unknown := ""
+	if n := counts[diag.Notice]; n > 0 {
+		unknown = fmt.Sprintf(", %d unknown", n)
+	}
 	switch {
 	case counts[diag.Error] > 0:
-		return fmt.Sprintf("%s, %s", plural(counts[diag.Error], "error"), plural(counts[diag.Warning], "warning"))
+		return fmt.Sprintf("%s, %s", plural(counts[diag.Error], "error"), plural(counts[diag.Warning], "warning")) + unknown
 	case counts[diag.Warning] > 0:
-		return "everything fits, " + plural(counts[diag.Warning], "warning")
+		return "everything fits, " + plural(counts[diag.Warning], "warning") + unknown
 	}
-	return "everything fits"
+	return "everything fits" + unknown
 }
 
 func plural(n int, word string) string {
@@ -127,7 +160,7 @@ func checkLabels(root fs.FS) []diag.Diagnostic {
 	if err != nil {
 		return ds // checkSettings says it
 	}
-	return append(ds, config.CheckLifecycleLabels(config.LabelsPath, f, c)...)
+	return append(ds, check.Lifecycle(root, config.CheckLifecycleLabels(config.LabelsPath, f, c), f)...)
 }
 
 // checkRules makes sure that rules.md reaches an engine as it was written. Without the file the built-in rules hold.

@@ -163,7 +163,8 @@ func (a *app) showPlan(p *install.Plan, f installFlags) error {
 	return nil
 }
 
-// checkInstalled compares the generated files once a repository has any of them.
+// checkInstalled compares the generated files once a repository has any of them; none is a warning, because somebody
+// may use single commands in workflows of their own.
 func checkInstalled(root fs.FS) []diag.Diagnostic {
 	for _, path := range install.Known() {
 		if _, err := fs.Lstat(root, path); err == nil {
@@ -172,5 +173,8 @@ func checkInstalled(root fs.FS) []diag.Diagnostic {
 			return unreadable(path, err)
 		}
 	}
-	return nil
+	return []diag.Diagnostic{{
+		Path: install.Known()[0], Severity: diag.Warning, Code: "not-installed",
+		Message: "no workflow of the assistant is here: nothing starts it", Hint: "run issue-assistant install",
+	}}
 }

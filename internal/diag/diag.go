@@ -9,10 +9,11 @@ import (
 // Severity says whether a finding fails a check.
 type Severity string
 
-// The two severities. A warning never changes the exit code.
+// The severities. Only an error changes the exit code. A notice says what could not be found out.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
+	Notice  Severity = "notice"
 )
 
 // Diagnostic is one finding. Line and Col start at 1; 0 means unknown. Message and Hint are one line each,

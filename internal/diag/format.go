@@ -59,7 +59,7 @@ func (d Diagnostic) Position() string {
 const maxAnnotations = 10
 
 func writeAnnotations(w io.Writer, ds []Diagnostic) error {
-	for _, level := range []Severity{Error, Warning} {
+	for _, level := range []Severity{Error, Warning, Notice} {
 		n := 0
 		for _, d := range ds {
 			if d.Severity != level {

@@ -160,7 +160,7 @@ func TestWhatCannotBeCarriedOverIsNamed(t *testing.T) {
 		"Latin-1":          {oldProject, "Gr\xfc\xdfe", "is not UTF-8"},
 		"marker":           {oldProject, "<!-- issue-assistant:core -->", "holds our marker"},
 		"large":            {oldProject, strings.Repeat("x", 40_000), "has 40000 bytes"},
-		"broken labels":    {oldLabels, "[[label]]\nname = 1\ngroup = \"type\"\n", "line 2"},
+		"broken labels":    {oldLabels, "[[label]]\nname = \"bug\"\ncolor = \"red\"\ndescription = \"d\"\ngroup = \"type\"\n", "line 3"},
 		"labels in a list": {oldLabels, "label = [{ name = \"bug\", color = \"d73a4a\", description = \"d\", group = \"type\" }]\n", "add these labels"},
 	} {
 		t.Run(name, func(t *testing.T) {

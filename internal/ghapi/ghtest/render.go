@@ -344,7 +344,7 @@ func (c *call) fullRepository() object {
 		"clone_url": html + ".git", "git_url": "git:" + strings.TrimPrefix(html, "https:") + ".git", "ssh_url": "git@github.com:" + c.s.opts.Repo + ".git",
 		"svn_url": html, "mirror_url": nil, "homepage": nil, "language": nil, "license": nil, "default_branch": c.s.state.branch,
 		"forks": 0, "forks_count": 0, "has_issues": !c.s.state.noIssues, "has_projects": true, "has_wiki": true, "has_pages": false,
-		"has_discussions": true, "archived": false, "disabled": false, "visibility": visibility, "open_issues": open,
+		"has_discussions": true, "archived": c.s.state.archived, "disabled": false, "visibility": visibility, "open_issues": open,
 		"open_issues_count": open, "pushed_at": "2026-01-01T00:00:00Z", "size": 1, "stargazers_count": 0, "watchers": 0, "watchers_count": 0,
 		"created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z", "network_count": 0, "subscribers_count": 0,
 	})

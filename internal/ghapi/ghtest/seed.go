@@ -19,7 +19,7 @@ func (s *Server) set(f func(st *state)) {
 // SetRepository sets the repository's own settings; the zero value is public, with issues, on main.
 func (s *Server) SetRepository(r ghapi.Repository) {
 	s.set(func(st *state) {
-		st.private, st.fork = r.Private, r.Fork
+		st.private, st.fork, st.archived = r.Private, r.Fork, r.Archived
 		if r.DefaultBranch != "" {
 			st.branch = r.DefaultBranch
 		}

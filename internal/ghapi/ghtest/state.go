@@ -36,6 +36,8 @@ type state struct {
 	alerts      []ghapi.Alert
 	noScanning  bool
 	noIssues    bool
+	actions     ActionsState
+	archived    bool
 	private     bool
 	fork        bool
 	branch      string
@@ -56,6 +58,8 @@ type issueState struct {
 	closers   []int // pull requests that close it
 	movedTo   string
 	deleted   bool
+	editedAt  time.Time // of the body, by a person
+	editor    ghapi.User
 }
 
 type commentState struct {
@@ -73,7 +77,7 @@ func newState() state {
 	return state{
 		nextID: 1000, users: map[string]ghapi.User{}, levels: map[string]string{}, issues: map[int]*issueState{}, nextNumber: 1,
 		threads: map[int][]bool{}, jobs: map[int64][]ghapi.Job{}, refs: map[string]string{}, trees: map[string][]ghapi.TreeEntry{}, variables: map[string]string{},
-		secrets: map[string]bool{}, envs: map[string]ghapi.Environment{}, envSecrets: map[string]bool{}, branch: "main",
+		secrets: map[string]bool{}, envs: map[string]ghapi.Environment{}, envSecrets: map[string]bool{}, branch: "main", actions: defaultActions(),
 	}
 }
 
