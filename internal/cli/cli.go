@@ -49,6 +49,7 @@ func commands() []func(*app) *cobra.Command {
 		newApplyCmd,
 		newSanitizeCmd,
 		newInstallCmd,
+		newSimilarCmd,
 	}
 }
 

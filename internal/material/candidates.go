@@ -1,125 +1,107 @@
 package material
 
 import (
-	"cmp"
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/issue-assistant/issue-assistant/internal/comment"
+	"github.com/issue-assistant/issue-assistant/internal/ghapi"
+	"github.com/issue-assistant/issue-assistant/internal/material/search"
 )
 
-// maxCandidates is how many similar issues candidates.md names.
-const maxCandidates = 20
-
-// Candidate is an issue that looks like the one at hand.
-type Candidate struct {
-	Record
-	Score   float64
-	Matched []string // the words that both share, rarest first
+// DocOf is an issue as the search reads it.
+func DocOf(i ghapi.Issue) search.Doc {
+	return search.Doc{
+		Number: i.Number, Title: i.Title, Body: i.Body, State: i.State, StateReason: i.StateReason, Opened: dateOnly(i.CreatedAt),
+		Labels: i.Labels, PullRequest: i.IsPullRequest,
+	}
 }
 
-// Candidates finds the most similar older issues by the words they share with the title and the body (Okapi BM25, the
-// title counted three times).
-func Candidates(number int, title, body string, others []Record) []Candidate {
-	query := map[string]bool{}
-	for _, w := range words(title + " " + body) {
-		query[w] = true
+// issues writes issues.jsonl, one issue in memory at a time, and candidates.md from an index of them.
+func (f *folder) issues(ctx context.Context, r Reader, o Options, t Thread, res *Result) (err error) {
+	file, err := f.root.Create(FileIssues)
+	if err != nil {
+		return fmt.Errorf("write the material: %w", err)
 	}
-	docs := make([][]string, len(others))
-	in := map[string]int{}
-	total := 0
-	for i, o := range others {
-		docs[i] = words(strings.Repeat(o.Title+" ", 3) + o.Excerpt)
-		total += len(docs[i])
-		seen := map[string]bool{}
-		for _, w := range docs[i] {
-			if query[w] && !seen[w] {
-				seen[w] = true
-				in[w]++
-			}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	out := bufio.NewWriter(file)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	all := o.Issues
+	if all == nil {
+		all = r.Issues(ctx, ghapi.IssueFilter{})
+	}
+	index := search.New()
+	for i, err := range all {
+		if err != nil {
+			res.Notes = append(res.Notes, "the list of issues is incomplete: "+err.Error())
+			break
 		}
-	}
-	if total == 0 {
-		return nil
-	}
-	average := float64(total) / float64(len(others))
-	var out []Candidate
-	for i, o := range others {
-		if o.Number >= number {
+		if i.Number == o.Issue || i.IsPullRequest {
 			continue
 		}
-		c := score(docs[i], query, in, len(others), average)
-		if c.Score > 0 {
-			c.Record = o
-			out = append(out, c)
+		if err := enc.Encode(RecordOf(i, o.Secrets)); err != nil {
+			return fmt.Errorf("write the material: %w", err)
 		}
+		index.Add(DocOf(i))
 	}
-	slices.SortFunc(out, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Number, a.Number))
-	})
-	return out[:min(len(out), maxCandidates)]
-}
-
-func score(doc []string, query map[string]bool, in map[string]int, docs int, average float64) Candidate {
-	const k1, b = 1.2, 0.75
-	counts := map[string]int{}
-	for _, w := range doc {
-		if query[w] {
-			counts[w]++
-		}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write the material: %w", err)
 	}
-	var c Candidate
-	idf := func(w string) float64 { return math.Log(1 + (float64(docs-in[w])+0.5)/(float64(in[w])+0.5)) }
-	for w, n := range counts {
-		tf := float64(n)
-		c.Matched = append(c.Matched, w)
-		c.Score += idf(w) * tf * (k1 + 1) / (tf + k1*(1-b+b*float64(len(doc))/average))
+	query := DocOf(t.Issue)
+	query.Title, query.Body = t.text(t.Issue.Title), t.text(t.Issue.Body)
+	text := CandidatesFile(index.Similar(query, search.Query{}), o.Secrets)
+	if err := f.put(FileCandidates, "older issues that resemble this one", []byte(text)); err != nil {
+		return err
 	}
-	slices.SortFunc(c.Matched, func(x, y string) int { return cmp.Or(cmp.Compare(idf(y), idf(x)), cmp.Compare(x, y)) })
-	c.Matched = c.Matched[:min(len(c.Matched), 8)]
-	return c
-}
-
-// words are what is compared: lower case, at least two characters; of scripts without spaces every pair of characters.
-func words(s string) []string {
-	var out []string
-	for _, field := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
-	}) {
-		r := []rune(field)
-		if unicode.In(r[0], unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
-			for i := range len(r) - 1 {
-				out = append(out, string(r[i:i+2]))
-			}
-			continue
-		}
-		if len(r) > 1 && len(r) <= 64 {
-			out = append(out, field)
-		}
-	}
-	return out
+	f.list(FileIssues, "every other issue, one JSON object in each line: number, title, state, labels, excerpt")
+	return nil
 }
 
 // CandidatesFile is candidates.md. What strangers wrote stands as code.
-func CandidatesFile(list []Candidate) string {
+func CandidatesFile(hits []search.Hit, secrets []string) string {
 	var b strings.Builder
-	b.WriteString("# Similar older issues\n\nFound by shared words, most similar first. Similar words are not the same problem: read an issue before you name it.\n\n")
-	if len(list) == 0 {
+	b.WriteString("# Similar older issues\n\nFound by shared words, most similar first. Similar words are not the same problem: read an issue before you name it.\n" +
+		"The share says how much of this issue the other one covers: a report of two problems may have one issue for each.\n\n")
+	if len(hits) == 0 {
 		b.WriteString("None was found.\n")
 	}
-	for _, c := range list {
-		how := c.State
-		if c.StateReason != "" && c.State == "closed" {
-			how += " as " + c.StateReason
+	for _, h := range hits {
+		how := oneLine(h.State)
+		if h.StateReason != "" && h.State == "closed" {
+			how += " as " + oneLine(strings.ReplaceAll(h.StateReason, "_", " "))
 		}
-		matched := make([]string, len(c.Matched))
-		for i, w := range c.Matched {
-			matched[i] = comment.Code(w)
+		opened := ""
+		if h.Opened != "" {
+			opened = ", opened " + oneLine(h.Opened)
 		}
-		fmt.Fprintf(&b, "- #%d (%s, opened %s, score %.1f): %s; shared: %s\n", c.Number, how, c.Opened, c.Score, comment.Code(c.Title), strings.Join(matched, ", "))
+		fmt.Fprintf(&b, "- #%d (%s%s): %s\n  %s, score %.1f, share %.0f %%; shared: %s\n",
+			h.Number, how, opened, comment.Code(excerpt(h.Title, titleLimit, secrets)), h.Verdict, h.Score, 100*h.Share, sharedWords(h.Matched))
 	}
 	return b.String()
+}
+
+// sharedWords names the words by the fields of the other issue in which they stand.
+func sharedWords(matched []search.Match) string {
+	if len(matched) == 0 {
+		return "the title"
+	}
+	var fields []string
+	words := map[string][]string{}
+	for _, m := range matched {
+		if !slices.Contains(fields, m.Field) {
+			fields = append(fields, m.Field)
+		}
+		words[m.Field] = append(words[m.Field], comment.Code(m.Word))
+	}
+	parts := make([]string, len(fields))
+	for i, f := range fields {
+		parts[i] = f + " " + strings.Join(words[f], ", ")
+	}
+	return strings.Join(parts, "; ")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/config"
 	"github.com/issue-assistant/issue-assistant/internal/ghapi"
 	"github.com/issue-assistant/issue-assistant/internal/ghapi/ghtest"
+	"github.com/issue-assistant/issue-assistant/internal/material/search"
 	"github.com/issue-assistant/issue-assistant/internal/task"
 	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
@@ -252,20 +253,23 @@ func TestPullRequestIsRefused(t *testing.T) {
 	}
 }
 
-func TestCandidates(t *testing.T) {
+func TestCandidatesFile(t *testing.T) {
 	t.Parallel()
-	others := []Record{{Number: 1, Title: "Login fails with error E42"}, {Number: 2, Title: "Dark mode"}, {Number: 3, Title: "ログインに失敗する"}, {Number: 9, Title: "Login fails with error E42"}}
-	got := Candidates(7, "E42 at login", "login fails", others)
-	if len(got) == 0 || got[0].Number != 1 || len(got) != 1 {
-		t.Errorf("%+v", got)
+	token := "ghp_" + "1234567890abcdefghijABCDEFGHIJ123456"
+	text := CandidatesFile([]search.Hit{
+		{Number: 1, Title: "a\n# b `c` " + token, State: "closed", StateReason: "not_planned", Opened: "2026-01-02", Score: 3, Share: 0.25, Verdict: search.Related,
+			Matched: []search.Match{{Word: "x`y", Field: "error"}, {Word: "z", Field: "body"}, {Word: "w", Field: "error"}}},
+		{Number: 2, Title: "same", State: "open", Verdict: search.Related},
+	}, nil)
+	for _, want := range []string{"#1 (closed as not planned, opened 2026-01-02)", "related, score 3.0, share 25 %", "error `` x`y ``, `w`; body `z`", "shared: the title"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in %s", want, text)
+		}
 	}
-	if got := Candidates(7, "ログインできない、失敗", "", others); len(got) == 0 || got[0].Number != 3 {
-		t.Errorf("%+v", got)
+	if strings.Contains(text, "\n# b") || strings.Contains(text, token) {
+		t.Error(text)
 	}
-	if Candidates(7, "x", "", nil) != nil {
-		t.Error("found in nothing")
-	}
-	if text := CandidatesFile([]Candidate{{Record: Record{Number: 1, Title: "a\n# b `c`"}}}); strings.Contains(text, "\n# b") {
+	if text := CandidatesFile(nil, nil); !strings.Contains(text, "None was found") {
 		t.Error(text)
 	}
 }

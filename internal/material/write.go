@@ -42,6 +42,8 @@ type Options struct {
 	Labels    answer.Labels
 	Languages []string // that have texts
 	Secrets   []string
+	// Issues are all issues of the repository; nil: they are read from GitHub.
+	Issues iter.Seq2[ghapi.Issue, error]
 }
 
 // Result is what was written.
@@ -197,21 +199,7 @@ func permitted(ctx context.Context, r Reader, issue ghapi.Issue, comments []ghap
 // more writes what the tasks with a search read: other issues, discussions, pull requests, labels, the release. What
 // cannot be read is left out and noted; the issue itself is what matters.
 func (f *folder) more(ctx context.Context, r Reader, o Options, t Thread, res *Result) (release string, err error) {
-	others := []Record{}
-	for i, err := range r.Issues(ctx, ghapi.IssueFilter{}) {
-		if err != nil {
-			res.Notes = append(res.Notes, "the list of issues is incomplete: "+err.Error())
-			break
-		}
-		if i.Number != o.Issue {
-			others = append(others, RecordOf(i, o.Secrets))
-		}
-	}
-	list := Candidates(o.Issue, t.text(t.Issue.Title), t.text(t.Issue.Body), others)
-	if err := f.put(FileCandidates, "older issues that share words with this one", []byte(CandidatesFile(list))); err != nil {
-		return "", err
-	}
-	if err := putLines(f, FileIssues, "every other issue, one JSON object in each line: number, title, state, labels, excerpt", others); err != nil {
+	if err := f.issues(ctx, r, o, t, res); err != nil {
 		return "", err
 	}
 	discussions, err := r.Discussions(ctx, 100)
@@ -286,9 +274,14 @@ func (f *folder) put(name, description string, data []byte) error {
 		return fmt.Errorf("write the material: %w", err)
 	}
 	if description != "" {
-		f.lines = append(f.lines, "`"+filepath.ToSlash(filepath.Join(f.shown, name))+"`: "+description)
+		f.list(name, description)
 	}
 	return nil
+}
+
+// list names a file in the prompt.
+func (f *folder) list(name, description string) {
+	f.lines = append(f.lines, "`"+filepath.ToSlash(filepath.Join(f.shown, name))+"`: "+description)
 }
 
 func putLines[T any](f *folder, name, description string, list []T) error {

@@ -40,6 +40,7 @@ type analyzer struct {
 	word   []byte
 	pair   []byte
 	key    []byte
+	shown  string // the word as the issue has it, when words are kept
 }
 
 // sharedSeed makes the hashes of all analyzers of the process the same; it is read only.
@@ -503,11 +504,15 @@ func (a *analyzer) plain(s string, field int, weight float32, said bool) {
 	if _, stop := stopWords[string(a.word)]; stop {
 		return
 	}
+	if a.keep {
+		a.shown = string(a.word)
+	}
 	word := stem(a.word)
 	if _, stop := stopWords[string(word)]; stop {
 		return
 	}
-	a.emit(word, field, weight, said)
+	a.emitAs('w', word, field, weight, said)
+	a.length[field]++
 	for _, c := range concepts[string(word)] {
 		a.emitAs('c', []byte(c), field, conceptWeight, false)
 	}
@@ -521,13 +526,21 @@ func (a *analyzer) plain(s string, field int, weight float32, said bool) {
 	}
 }
 
+// concept adds what a word without an ending means.
 func (a *analyzer) concept(word string, field int) {
+	if a.keep {
+		a.shown = word
+	}
 	for _, c := range concepts[word] {
 		a.emitAs('c', []byte(c), field, conceptWeight, false)
 	}
 }
 
+// emit adds a word that is shown as it is.
 func (a *analyzer) emit(word []byte, field int, weight float32, said bool) {
+	if a.keep {
+		a.shown = string(word)
+	}
 	a.emitAs('w', word, field, weight, said)
 	a.length[field]++
 }
@@ -548,7 +561,7 @@ func (a *analyzer) emitAs(kind byte, word []byte, field int, weight float32, sai
 		a.terms[h] = c
 		a.order = append(a.order, h)
 		if a.keep {
-			a.words[h] = strings.Trim(string(word), "\x00")
+			a.words[h] = a.shown
 		}
 	}
 	c.n[field] += weight

@@ -144,7 +144,11 @@ func (x *Index) Similar(d Doc, q Query) []Hit {
 	}
 	scores := make([]float32, len(x.docs))
 	terms, self := x.wanted(a, an)
-	if a.evidence >= minEvidence {
+	least := minEvidence
+	if claimsDuplicate(d.Title) {
+		least = minUntitled
+	}
+	if a.evidence >= least {
 		for _, t := range terms {
 			weight := t.weight
 			t.list.each(func(id uint32, tf float64, _ fieldSet) {
@@ -252,7 +256,7 @@ func (x *Index) hits(top []uint32, scores []float32, terms []wanted, self float6
 				h.Matched = append(h.Matched, m.Match)
 			}
 		}
-		if s.state != "closed" && h.Share >= mayBeSame && (strong >= 2 || len(list) >= 6) && a.evidence >= 2*minEvidence {
+		if s.state != "closed" && h.Share >= mayBeSame && (strong >= 2 || len(list) >= 6) && a.evidence >= muchEvidence {
 			h.Verdict = MayBeSame
 		}
 		out = append(out, h)

@@ -228,7 +228,7 @@ func TestVerdicts(t *testing.T) {
 		{Number: 9, Title: "Duplicate of # user-name", Body: "1. \n2. \n3. "},
 		{Number: 9, Title: "", Body: ""},
 		{Number: 9, Title: "bug", Body: "### Steps\n\n_No response_\n\n### Version\n\n1\n"},
-		{Number: 9, Title: "user name", Body: "<!-- user name empty problem describe -->"},
+		{Number: 9, Title: "name", Body: "<!-- user name empty problem describe -->"},
 	} {
 		if hits := x.Similar(d, Query{}); len(hits) != 0 {
 			t.Errorf("%q finds %+v", d.Title, hits)

@@ -8,7 +8,9 @@ const (
 	minShare        = 0.02 // of the query's own score, below which nothing is offered
 	mayBeSame       = 0.35 // of the query's own score, from which more than "related" is said
 	sameTitle       = 0.30 // of the query's own score, added for the very same title
-	minEvidence     = 4    // different words that say something, below which words are no evidence
+	minEvidence     = 2    // different words that say something, below which words are no evidence
+	minUntitled     = 6    // the same where the title says nothing but whose duplicate it is
+	muchEvidence    = 8    // the same for more than "related"
 	maxQueryTerms   = 160
 	maxTitle        = 300    // characters of a title that are kept
 	maxBody         = 12_000 // bytes of a body that are read; half of them from its end
