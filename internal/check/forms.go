@@ -35,7 +35,7 @@ func Forms(root fs.FS, c config.Config, labels config.LabelFile) []diag.Diagnost
 		if name := path.Base(f.path); name == "config.yml" || name == "config.yaml" {
 			continue
 		}
-		if form := f.yaml("form-syntax"); form != nil {
+		if form := f.yaml(diag.Error, "form-syntax"); form != nil {
 			forms++
 			f.formLabels(form, labels)
 			fields += f.formBody(form, c.Forms.AreaField, owner, options)
@@ -72,7 +72,11 @@ func (f *file) formLabels(form *yaml.Node, labels config.LabelFile) {
 					}
 				}
 			}
-			f.warn(n, name, "form-label", fmt.Sprintf("the label %s is not in %s", quoted(name), config.LabelsPath), hint)
+			text := name
+			if text == value(n) {
+				text = "" // the place of the value, with its quotes
+			}
+			f.warn(n, text, "form-label", fmt.Sprintf("the label %s is not in %s", quoted(name), config.LabelsPath), hint)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func Workflows(root fs.FS, skip []string) []diag.Diagnostic {
 		if slices.Contains(skip, f.path) {
 			continue
 		}
-		if doc := f.yaml("workflow-syntax"); doc != nil {
+		if doc := f.yaml(diag.Warning, "workflow-syntax"); doc != nil {
 			newFlow(f, doc).check()
 		}
 		ds = append(ds, f.ds...)

@@ -15,17 +15,20 @@ import (
 var yamlLine = lazy.Regexp(`^line (\d{1,9}): ((?s).*)$`)
 
 // yaml reads the file's first document; nil, with a finding, when it is no YAML.
-func (f *file) yaml(code string) *yaml.Node {
+func (f *file) yaml(severity diag.Severity, code string) *yaml.Node {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(f.text), &doc); err != nil {
 		line, message := 1, strings.TrimPrefix(err.Error(), "yaml: ")
 		if m := yamlLine().FindStringSubmatch(message); m != nil {
 			message = m[2]
 			line, _ = strconv.Atoi(m[1]) // digits by the pattern
+			if strings.HasPrefix(message, "did not find expected ") {
+				line++ // the parser counts its own errors from 0, those of the scanner from 1
+			}
 		}
 		line = min(max(line, 1), len(f.lines))
 		col := 1 + len(f.lines[line-1]) - len(strings.TrimLeft(f.lines[line-1], " \t"))
-		f.say(diag.Error, line, col, code, "this is not YAML: "+quoted(message), "mend the syntax; GitHub leaves such a file out")
+		f.say(severity, line, col, code, "this is not YAML: "+quoted(message), "mend the syntax; GitHub leaves such a file out")
 		return nil
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) == 0 {

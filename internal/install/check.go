@@ -71,7 +71,7 @@ func (c *checker) workflows() {
 	_, err = fs.Stat(c.root, findingsPath)
 	s, err := settingsOf(c.root, cfg, err == nil)
 	if err != nil {
-		c.add(config.Path, 0, "chunk-work", err.Error(), "")
+		c.add(config.Path, 0, "chunk-work", err.Error(), "name a workflow of this repository that can be called (on: workflow_call) in chunk.work")
 		return
 	}
 	base, err := releasePins(c.templates)
@@ -82,28 +82,24 @@ func (c *checker) workflows() {
 	if all.Assistant == (Pin{}) {
 		all.Assistant = Pin{"issue-assistant/issue-assistant", strings.Repeat("0", 40), "v0.0.0"}
 	}
+	rendered := map[string]map[string][]byte{} // by pins, mostly the same ones
 	for _, p := range Known() {
 		// Each file with its own pins: what is left after that is a difference.
-		want, err := renderOne(c.templates, s, pinsOf(files[p]).merge(all).merge(base), p)
-		if err != nil {
-			c.add(config.Path, 0, "workflow-settings", err.Error(), "")
-			return
+		pins := pinsOf(files[p]).merge(all).merge(base)
+		key := fmt.Sprint(pins)
+		if rendered[key] == nil {
+			set, err := Render(c.templates, s, pins)
+			if err != nil {
+				c.add(config.Path, 0, "workflow-settings", err.Error(), "write one runner's label in workflows.runs_on, and a known engine")
+				return
+			}
+			rendered[key] = map[string][]byte{}
+			for _, f := range set {
+				rendered[key][f.Path] = f.Data
+			}
 		}
-		c.compare(p, files[p], want)
+		c.compare(p, files[p], rendered[key][p])
 	}
-}
-
-func renderOne(templates fs.FS, s Settings, pins Pins, path string) ([]byte, error) {
-	files, err := Render(templates, s, pins)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range files {
-		if f.Path == path {
-			return f.Data, nil
-		}
-	}
-	return nil, nil
 }
 
 func (c *checker) compare(path string, have, want []byte) {
