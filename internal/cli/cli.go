@@ -35,6 +35,9 @@ func commands() []func(*app) *cobra.Command {
 	return []func(*app) *cobra.Command{
 		newTryCmd,
 		newCostCmd,
+		newSweepCmd,
+		newLabelsCmd,
+		newFindingsCmd,
 		newSessionCmd,
 		newChunkCmd,
 		newCheckCmd,

@@ -23,9 +23,11 @@ type Marker struct {
 	HasRead   bool
 	Language  string
 	Engine    string
-	Questions bool // the reporter was asked something
-	Duplicate int  // number of the issue that is announced as the original
-	Pull      int  // fixed: the pull request
+	Questions bool   // the reporter was asked something
+	Duplicate int    // number of the issue that is announced as the original
+	Pull      int    // fixed: the pull request
+	Commit    string // fixed by a commit without a pull request: its hash
+	Since     int64  // start of the period that a notice belongs to, in Unix seconds
 	Tag       string
 	Session   string // sessions on: the record, as base64url
 }
@@ -67,6 +69,8 @@ func (m Marker) String() string {
 	}
 	number("duplicate", int64(m.Duplicate))
 	number("pull", int64(m.Pull))
+	add("commit", m.Commit)
+	number("since", m.Since)
 	add("tag", m.Tag)
 	add("session", m.Session)
 	b.WriteString(markerEnd)
@@ -127,6 +131,10 @@ func parseLine(line string) (Marker, bool) {
 			m.Duplicate = int(n)
 		case key == "pull" && isNumber && n < 1<<31:
 			m.Pull = int(n)
+		case key == "commit":
+			m.Commit = value
+		case key == "since" && isNumber:
+			m.Since = n
 		case key == "tag":
 			m.Tag = value
 		case key == "session":

@@ -157,7 +157,9 @@ func (c *call) gqlIssue(i *issueState) node {
 			return fixed("IssueCommentConnection", comments)(args)
 		}),
 		"closedByPullRequestsReferences": fixed("PullRequestConnection", closers),
-		"projectCards":                   fixed("ProjectCardConnection", nil), "reactionGroups": []node{},
+		"lastEditedAt":                   stamp(i.editedAt), "editor": c.gqlActor(i.editor),
+		"timelineItems": fixed("IssueTimelineItemsConnection", c.timeline(i)),
+		"projectCards":  fixed("ProjectCardConnection", nil), "reactionGroups": []node{},
 	}
 }
 

@@ -1,0 +1,197 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/config/tomldoc"
+	"github.com/issue-assistant/issue-assistant/internal/diag"
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
+)
+
+// FindingsPath is the file of the accepted code-scanning alerts.
+const FindingsPath = Dir + "/findings.toml"
+
+// MaxAccepts bounds findings.toml.
+const MaxAccepts = 500
+
+// Accept is one [[accept]] of findings.toml: which alerts are dismissed, and why.
+type Accept struct {
+	Tool    string    // its name, without regard to case
+	Rule    string    // exact
+	Reason  string    // false positive, won't fix or used in tests
+	Comment string    // at most 200 characters
+	Path    string    // a glob; empty: every path
+	Expires time.Time // the last day on which it counts; zero: for ever
+	Line    int       // where it stands in the file, from 1
+}
+
+// Expired reports whether the entry's last day is over everywhere on earth's clock of UTC.
+func (a Accept) Expired(now time.Time) bool {
+	return !a.Expires.IsZero() && !now.UTC().Before(a.Expires.AddDate(0, 0, 1))
+}
+
+// Covers reports whether the entry is about such an alert.
+func (a Accept) Covers(tool, rule, file string) bool {
+	return strings.EqualFold(a.Tool, tool) && a.Rule == rule && (a.Path == "" || MatchPath(a.Path, file))
+}
+
+// MatchPath matches a path from the repository's root with a glob: * and ? stay in one folder, ** crosses folders, [a-z]
+// is one character, and a glob without special characters is a file or a whole folder, so that tests does not cover
+// tests_old.
+func MatchPath(glob, file string) bool {
+	clean := func(s string) []string { return strings.Split(strings.Trim(s, "/"), "/") }
+	if !strings.ContainsAny(glob, `*?[\`) {
+		want, have := clean(glob), clean(file)
+		return len(have) >= len(want) && slices.Equal(have[:len(want)], want)
+	}
+	return matchParts(clean(glob), clean(file))
+}
+
+// matchParts takes time proportional to pattern times path at worst: it goes back to the last ** only.
+func matchParts(glob, file []string) bool {
+	star, mark, g, f := -1, 0, 0, 0
+	for f < len(file) {
+		switch {
+		case g < len(glob) && glob[g] == "**":
+			star, mark = g, f
+			g++
+		case g < len(glob) && matchPart(glob[g], file[f]):
+			g++
+			f++
+		case star >= 0:
+			mark++
+			g, f = star+1, mark
+		default:
+			return false
+		}
+	}
+	for g < len(glob) && glob[g] == "**" {
+		g++
+	}
+	return g == len(glob)
+}
+
+func matchPart(glob, name string) bool {
+	ok, err := path.Match(glob, name)
+	return err == nil && ok
+}
+
+// FindingRules describes the keys of one [[accept]]; expires, a date of TOML, is read beside them.
+func FindingRules() []Rule {
+	line := func(key, doc, example string, most int, required bool) Rule {
+		return Rule{
+			Key: key, Kind: KindText, Doc: doc, Example: example, Required: required, Pattern: linePattern, MaxLen: most,
+			Words: fmt.Sprintf("a text on one line, at most %d characters", most),
+		}
+	}
+	return []Rule{
+		line("tool", "the tool that reports it, in any case of letters", `"CodeQL"`, 100, true),
+		line("rule", "the rule's id, exactly", `"go/path-injection"`, 200, true),
+		{
+			Key: "reason", Kind: KindText, Doc: "why it is dismissed", Example: `"used in tests"`, Required: true,
+			Enum: []string{"false positive", "won't fix", "used in tests"},
+		},
+		line("comment", "the reason in a sentence", `"The path is a constant"`, 200, true),
+		line("path", "a glob of the files it counts for; without it: all", `"testdata/**"`, 300, false),
+	}
+}
+
+// ParseFindings reads findings.toml. The entries must not be used when one of the findings is an error.
+func ParseFindings(file string, data []byte) ([]Accept, []diag.Diagnostic) {
+	r := &reader{path: file, prefix: "findings"}
+	rules := FindingRules()
+	if !r.open(data, []Table{{Name: "accept", Rules: rules}}) {
+		return nil, r.findings()
+	}
+	const hint = "write [[accept]], in double brackets, before each entry"
+	for _, key := range slices.Sorted(maps.Keys(r.doc.Tree)) {
+		if key != "accept" {
+			r.fail(r.doc.KeyPos(tomldoc.Path("").Key(key)), "unknown-key", "unknown key "+quoted(key), hint)
+		}
+	}
+	p := tomldoc.Path("").Key("accept")
+	trees, ok := labelTrees(r.doc.Tree["accept"])
+	if !ok {
+		r.fail(r.doc.KeyPos(p), "wrong-type", fmt.Sprintf("accept is %s, not a list of tables", describe(r.doc.Tree["accept"])), hint)
+		return nil, r.findings()
+	}
+	if len(trees) > MaxAccepts {
+		r.fail(r.doc.KeyPos(p.Index(MaxAccepts)), "out-of-range", fmt.Sprintf("the file has %d entries", len(trees)), fmt.Sprintf("keep at most %d", MaxAccepts))
+		return nil, r.findings()
+	}
+	var out []Accept
+	for i, tree := range trees {
+		a := Accept{Line: r.doc.KeyPos(p.Index(i)).Line}
+		rest := maps.Clone(tree)
+		if v, ok := rest["expires"]; ok {
+			delete(rest, "expires")
+			a.Expires = r.expires(p.Index(i).Key("expires"), v)
+		}
+		r.table(p.Index(i), "accept", rest, []field{
+			{rules[0], &a.Tool}, {rules[1], &a.Rule}, {rules[2], &a.Reason}, {rules[3], &a.Comment}, {rules[4], &a.Path},
+		}, nil)
+		r.glob(p.Index(i).Key("path"), a.Path)
+		out = append(out, a)
+	}
+	return out, r.findings()
+}
+
+// expires takes a date of TOML, or one in quotes.
+func (r *reader) expires(p tomldoc.Path, v any) time.Time {
+	if t, ok := v.(time.Time); ok && t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 && t.Nanosecond() == 0 {
+		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+	}
+	const hint = "write expires = 2027-01-31"
+	if s, ok := v.(string); ok {
+		t, err := time.Parse(time.DateOnly, s)
+		if err == nil {
+			return t
+		}
+		r.fail(r.doc.ValuePos(p), "bad-value", "accept.expires: "+describe(v)+" is not a date", hint)
+		return time.Time{}
+	}
+	r.fail(r.doc.ValuePos(p), "wrong-type", "accept.expires: "+describe(v)+" is not a date", hint)
+	return time.Time{}
+}
+
+var outsideRoot = lazy.Regexp(`(^|/)\.\.?(/|$)`)
+
+func (r *reader) glob(p tomldoc.Path, glob string) {
+	if glob == "" {
+		return
+	}
+	pos := r.doc.ValuePos(p)
+	for part := range strings.SplitSeq(glob, "/") {
+		if _, err := path.Match(part, "x"); err != nil {
+			r.fail(pos, "bad-value", "accept.path: "+quoted(glob)+" is not a glob: a bracket is not closed", `write such as path = "testdata/**"`)
+			return
+		}
+	}
+	switch {
+	case strings.HasPrefix(glob, "/"), outsideRoot().MatchString(glob):
+		r.fail(pos, "bad-value", "accept.path: "+quoted(glob)+" does not start at the root of the repository", `write such as path = "testdata/**"`)
+	case strings.Contains(glob, `\`):
+		r.fail(pos, "bad-value", "accept.path: "+quoted(glob)+" holds a backslash", "separate folders by /")
+	}
+}
+
+// LoadFindings reads findings.toml below the root of a repository. Without the file there are no entries.
+func LoadFindings(root fs.FS) ([]Accept, []diag.Diagnostic, error) {
+	data, err := readFile(root, FindingsPath, MaxBytes)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	out, ds := ParseFindings(FindingsPath, data)
+	return out, ds, nil
+}

@@ -1,0 +1,307 @@
+package lifecycle_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/comment"
+	"github.com/issue-assistant/issue-assistant/internal/ghapi"
+)
+
+func TestReminderAfterItsDaysThenClosingAfterTheFullPeriod(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	n := r.asked()
+	r.days(14)
+	r.sweep()
+	r.want(n, "open", "needs-info")
+	r.wantNotices(n, "reminder", 0)
+	r.days(1)
+	r.sweep()
+	r.want(n, "open", "needs-info", "stale")
+	last := r.Comments(n)[1]
+	if closes := r.now.AddDate(0, 0, 15).Format(time.DateOnly); !strings.Contains(last.Body, closes) {
+		t.Errorf("the reminder does not name %s: %s", closes, last.Body)
+	}
+	r.days(14)
+	r.sweep()
+	r.want(n, "open", "needs-info", "stale")
+	r.days(1)
+	res := r.sweep()
+	r.want(n, "closed", "needs-info", "stale")
+	if i := r.get(n); i.StateReason != "not_planned" {
+		t.Errorf("closed as %s", i.StateReason)
+	}
+	if !strings.Contains(res.Summary(""), "closed without an answer") {
+		t.Error(res.Summary(""))
+	}
+	r.days(5)
+	r.sweep()
+	r.wantNotices(n, "reminder", 1)
+	r.wantNotices(n, "closed-unanswered", 1)
+}
+
+func TestLateReminderStillGivesTheWholeNotice(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	n := r.asked()
+	r.days(60) // no sweep ran
+	r.sweep()
+	r.want(n, "open", "needs-info", "stale")
+	r.days(14)
+	r.sweep()
+	r.want(n, "open", "needs-info", "stale")
+	r.days(1)
+	r.sweep()
+	r.want(n, "closed", "needs-info", "stale")
+}
+
+func TestAnswerEndsTheWaiting(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]func(*rig, int){
+		"comment":      func(r *rig, n int) { r.AddComment(n, "reporter", "It is version 3") },
+		"edited body":  func(r *rig, n int) { r.EditIssue(n, "reporter", "Version 3") },
+		"other case":   func(r *rig, n int) { r.AddComment(n, "Reporter", "It is version 3") },
+		"before label": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			var n int
+			if answer == nil { // the answer came between the question and the label that belongs to it
+				n = r.issue()
+				r.own(n, comment.Marker{Kind: "analysis", Questions: true}, "Which version?")
+				r.now = r.now.Add(10 * time.Second)
+				r.AddComment(n, "reporter", "Version 3")
+				r.now = r.now.Add(10 * time.Second)
+				r.LabelAs(n, bot, true, "needs-info")
+			} else {
+				n = r.asked()
+				r.days(16)
+				r.sweep()
+				r.want(n, "open", "needs-info", "stale")
+				answer(r, n)
+				r.days(20)
+			}
+			r.sweep()
+			r.want(n, "open")
+		})
+	}
+}
+
+func TestOthersWordsAreNoAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	n := r.asked()
+	r.days(1)
+	r.AddComment(n, "stranger", "Me too")
+	r.AddComment(n, "reporter", "Thanks!")
+	r.AddComment(n, "renovate[bot]", "x")
+	r.EditIssue(n, "mona", "edited by a maintainer")
+	r.days(14)
+	r.sweep()
+	r.want(n, "open", "needs-info", "stale")
+	r.wantNotices(n, "reminder", 1)
+}
+
+func TestMaintainersQuestionRestartsThePeriodThanksDoNot(t *testing.T) {
+	t.Parallel()
+	for body, restarts := range map[string]bool{"Thank you!": false, "Danke 👍": false, "And which browser?": true} {
+		r := newRig(t)
+		n := r.asked()
+		r.days(10)
+		r.AddComment(n, "mona", body)
+		r.days(5)
+		r.sweep()
+		want := 1
+		if restarts {
+			want = 0
+		}
+		r.wantNotices(n, "reminder", want)
+	}
+}
+
+func TestNewPeriodHasItsOwnReminder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	n := r.asked()
+	r.days(15)
+	r.sweep()
+	r.days(1)
+	r.AddComment(n, "reporter", "Version 3")
+	r.sweep()
+	r.want(n, "open")
+	r.days(1)
+	r.LabelAs(n, "mona", true, "needs-info")
+	r.days(15)
+	r.sweep()
+	r.wantNotices(n, "reminder", 2)
+	r.days(14)
+	r.sweep()
+	r.want(n, "open", "needs-info", "stale")
+}
+
+func TestLeftoverStaleIsTakenAwayAPersonsIsNot(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	mine, theirs := r.asked(), r.asked()
+	r.LabelAs(mine, bot, true, "stale")
+	r.LabelAs(theirs, "mona", true, "stale")
+	r.days(1)
+	r.sweep()
+	r.want(mine, "open", "needs-info")
+	r.want(theirs, "open", "needs-info", "stale")
+}
+
+func TestStaleIsPutBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	n := r.asked()
+	r.days(15)
+	r.sweep()
+	r.LabelAs(n, "mona", false, "stale")
+	r.days(1)
+	r.sweep()
+	r.want(n, "open", "needs-info", "stale")
+}
+
+func TestExemptions(t *testing.T) {
+	t.Parallel()
+	for name, exempt := range map[string]func(*rig, int){
+		"exempt label": func(r *rig, n int) { r.LabelAs(n, "mona", true, "Pinned") },
+		"off":          func(r *rig, n int) { r.LabelAs(n, "mona", true, "issue-assistant:off") },
+		"locked":       func(r *rig, n int) { r.LockIssue(n, "resolved") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			waits, fixed := r.asked(), r.issue()
+			exempt(r, waits)
+			exempt(r, fixed)
+			r.merge("", fixed)
+			before := r.Dump()
+			for range 5 {
+				r.days(15)
+				r.sweep()
+			}
+			r.release("v1")
+			r.sweep()
+			if after := r.Dump(); after != before {
+				t.Errorf("an exempt issue was touched:\n%s", after)
+			}
+		})
+	}
+}
+
+func TestAssigneeAndMilestoneExemptFromClosingOnly(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	m := r.AddMilestone(ghapi.Milestone{Title: "next"})
+	assigned := r.AddIssue(ghapi.Issue{Title: "x", Assignees: []string{"mona"}})
+	planned := r.AddIssue(ghapi.Issue{Title: "x", MilestoneNumber: m, Milestone: "next"})
+	for _, n := range []int{assigned, planned} {
+		r.LabelAs(n, "mona", true, "needs-info")
+	}
+	for range 4 {
+		r.days(20)
+		r.sweep()
+	}
+	for _, n := range []int{assigned, planned} {
+		r.want(n, "open", "needs-info")
+		r.wantNotices(n, "reminder", 0)
+		r.merge("", n)
+	}
+	r.sweep()
+	r.release("v1")
+	r.sweep()
+	r.want(assigned, "closed")
+	r.want(planned, "closed")
+	if got := r.get(planned).Milestone; got != "next" {
+		t.Errorf("the maintainer's milestone became %q", got)
+	}
+}
+
+func TestAnswerAfterClosingReopens(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	n := r.asked()
+	r.days(15)
+	r.sweep()
+	r.days(15)
+	r.sweep()
+	r.want(n, "closed", "needs-info", "stale")
+	r.days(200)
+	r.AddComment(n, "reporter", "Thanks!")
+	r.sweep()
+	r.want(n, "closed", "needs-info", "stale")
+	r.AddComment(n, "reporter", "It was version 3")
+	r.days(1)
+	r.sweep()
+	r.want(n, "open", "needs-triage")
+	r.wantNotices(n, "reopened", 1)
+	r.days(60)
+	r.sweep()
+	r.wantNotices(n, "reopened", 1)
+	r.want(n, "open", "needs-triage")
+}
+
+func TestClosedByAPersonStaysClosed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	n := r.asked()
+	r.LabelAs(n, bot, true, "stale", "needs-triage", "possible-duplicate")
+	r.SetStateAs(n, "mona", "closed", "not_planned")
+	r.AddComment(n, "reporter", "It was version 3")
+	r.days(1)
+	r.sweep()
+	r.want(n, "closed") // and the labels of the lifecycle are gone
+}
+
+func TestReopenedByAPersonStartsANewPeriod(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	n := r.asked()
+	r.days(15)
+	r.sweep()
+	r.days(15)
+	r.sweep()
+	r.days(1)
+	r.SetStateAs(n, "mona", "open", "reopened")
+	r.sweep()
+	r.days(14)
+	r.sweep()
+	r.want(n, "open", "needs-info")
+	r.wantNotices(n, "reminder", 1)
+	r.days(1)
+	r.sweep()
+	r.wantNotices(n, "reminder", 2)
+	r.want(n, "open", "needs-info", "stale")
+}
+
+// A crash or an error between any two writes: the next sweep completes it, and no notice stands twice.
+func TestEveryStepMayBreakOff(t *testing.T) {
+	t.Parallel()
+	for skip := range 6 {
+		for _, days := range []int{15, 30} {
+			r := newRig(t)
+			n := r.asked()
+			r.days(15)
+			if days == 30 {
+				r.sweep()
+				r.days(15)
+			}
+			r.AddFault(faultAt(skip))
+			r.sweep()
+			r.Calm()
+			r.sweep()
+			if days == 15 {
+				r.want(n, "open", "needs-info", "stale")
+			} else {
+				r.want(n, "closed", "needs-info", "stale")
+				r.wantNotices(n, "closed-unanswered", 1)
+			}
+			r.wantNotices(n, "reminder", 1)
+		}
+	}
+}
