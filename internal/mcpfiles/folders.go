@@ -42,15 +42,15 @@ func openFolders(o Options) (*folders, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("find the folder %s: %w", name, err), f.closeErr())
 		}
-		real, err := filepath.EvalSymlinks(abs)
+		target, err := filepath.EvalSymlinks(abs)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("find the folder %s: %w", name, err), f.closeErr())
 		}
-		root, err := os.OpenRoot(real)
+		root, err := os.OpenRoot(target)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("open the folder %s: %w", name, err), f.closeErr())
 		}
-		f.roots, f.paths, f.named = append(f.roots, root), append(f.paths, real), append(f.named, abs)
+		f.roots, f.paths, f.named = append(f.roots, root), append(f.paths, target), append(f.named, abs)
 	}
 	return f, nil
 }
@@ -73,7 +73,7 @@ type place struct {
 	dir  string // before the names of its entries, "" or ending in a slash
 }
 
-var errOutside = &problem{"there is no such file or folder in the checkout or the material"} //nolint:gochecknoglobals // never written
+var errOutside = &problem{"there is no such file or folder in the checkout or the material"}
 
 // find places a path of the model's. os.Root then holds every later step inside, whatever symbolic links say.
 func (f *folders) find(name string) (place, error) {
@@ -127,11 +127,11 @@ func hidden(rel string) bool {
 
 // allowed holds for the place that symbolic links lead to: os.Root keeps them inside, but inside lies git's folder too.
 func (p place) allowed() bool {
-	real, err := filepath.EvalSymlinks(filepath.Join(p.root.Name(), p.rel))
+	target, err := filepath.EvalSymlinks(filepath.Join(p.root.Name(), p.rel))
 	if err != nil {
 		return false
 	}
-	rel, err := filepath.Rel(p.root.Name(), real)
+	rel, err := filepath.Rel(p.root.Name(), target)
 	return err == nil && filepath.IsLocal(rel) && !hidden(filepath.ToSlash(rel))
 }
 

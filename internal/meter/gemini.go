@@ -1,12 +1,13 @@
 package meter
 
 import (
-	"github.com/issue-assistant/issue-assistant/internal/lazy"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 )
 
 // geminiAPI is the Gemini API.
@@ -18,7 +19,7 @@ type geminiAPI struct {
 func newGemini() geminiAPI { return geminiAPI{hash: newHasher()} }
 
 // geminiPath is a call of a model, with the model's name and the method.
-var geminiPath = lazy.Regexp(`^/v1(?:beta|alpha)?/models/([A-Za-z0-9._-]{1,200}):(generateContent|streamGenerateContent)$`) //nolint:gochecknoglobals // never written
+var geminiPath = lazy.Regexp(`^/v1(?:beta|alpha)?/models/([A-Za-z0-9._-]{1,200}):(generateContent|streamGenerateContent)$`)
 
 func (geminiAPI) home() string { return "https://generativelanguage.googleapis.com" }
 

@@ -126,7 +126,7 @@ func (p *geminiParser) tools() error {
 		return p.object(func(name string) error {
 			if name != "functionDeclarations" || p.peek() != '[' {
 				raw, err := p.skip()
-				if err == nil && !(raw[0] == 'n' || raw[0] == 'f') { // an empty object switches a tool on
+				if err == nil && raw[0] != 'n' && raw[0] != 'f' { // an empty object switches a tool on
 					return notSent("the request has a tool %.40q", name)
 				}
 				return err

@@ -209,7 +209,7 @@ func TestOtherAPIsNeverOverBudget(t *testing.T) {
 			t.Parallel()
 			answered := 0
 			for seed := range otherSeeds(t) {
-				answered += o.storm(t, uint64(seed)) //nolint:gosec // small
+				answered += o.storm(t, uint64(seed))
 			}
 			if answered < 2*otherSeeds(t) {
 				t.Errorf("only %d answers in %d runs: the runs prove nothing", answered, otherSeeds(t))

@@ -116,7 +116,7 @@ func (e realEngine) assault(t *testing.T, tempt func(checkout, temp, canary stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer evil.Close()
+	defer func() { _ = evil.Close() }()
 	called := make(chan struct{}, 64)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

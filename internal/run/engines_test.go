@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -237,10 +238,7 @@ func (e realEngine) endings(t *testing.T) []ending {
 func (e realEngine) readsForEver(r *standin.Request) standin.Step {
 	tool := e.read(Options{}, "long.txt")
 	input, _ := tool.Input.(map[string]any)
-	more := map[string]any{}
-	for k, v := range input {
-		more[k] = v
-	}
+	more := maps.Clone(input)
 	more["offset"] = r.Main
 	tool.Input = more
 	return standin.Step{Tools: []standin.Tool{tool}}
@@ -295,7 +293,7 @@ func TestGeminiEndings(t *testing.T) {
 
 // words is a text that never repeats itself.
 func words(seed, n int) string {
-	r := rand.New(rand.NewPCG(uint64(seed), 3)) //nolint:gosec // a test repeats itself
+	r := rand.New(rand.NewPCG(uint64(seed), 3))
 	var b strings.Builder
 	for range n {
 		fmt.Fprintf(&b, "w%x ", r.Uint32())

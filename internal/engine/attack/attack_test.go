@@ -167,7 +167,7 @@ func attacks() []attack {
 }
 
 func words(seed, n int) string {
-	r := rand.New(rand.NewPCG(uint64(seed), 5)) //nolint:gosec // a test repeats itself
+	r := rand.New(rand.NewPCG(uint64(seed), 5))
 	var b strings.Builder
 	for range n {
 		fmt.Fprintf(&b, "w%x ", r.Uint32())

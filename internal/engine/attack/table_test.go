@@ -49,7 +49,7 @@ func (tb *table) try(t *testing.T, s subject, a attack, l limit, during func(str
 	})
 }
 
-func TestAttackTable(t *testing.T) {
+func TestAttackTable(t *testing.T) { //nolint:tparallel // it waits for its own subtests, which are parallel
 	t.Parallel()
 	file := os.Getenv(tableVar)
 	var tb table

@@ -26,7 +26,7 @@ const (
 )
 
 // off are features that give tools, programs or texts to the model that a reading run has no use for.
-var off = [...]string{ //nolint:gochecknoglobals // never written
+var off = [...]string{
 	"shell_tool", "goals", "view_image", "apps", "plugins", "multi_agent", "tool_suggest", "skill_search", "image_generation",
 	"memories", "hooks", "sleep_tool", "worktrees", "browser_use", "computer_use", "tool_call_mcp_elicitation",
 	"enable_request_compression", // the meter reads what it counts

@@ -124,7 +124,7 @@ func TestBinary(t *testing.T) {
 		}
 		pkg := filepath.Join(dir, "node_modules", "@openai", strings.Split(sub, "/")[0], "package.json")
 		for path, text := range map[string]string{want: "x", pkg: `{"name":"@openai/codex","version":"0.171.0-linux-x64"}`} {
-			if err := os.WriteFile(path, []byte(text), 0o755); err != nil { //nolint:gosec // a program
+			if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -7,26 +7,28 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 )
 
-// Driver is the engine.
-type Driver struct{}
+type driver struct{}
 
-func (Driver) Name() engine.Name                  { return "echo" }
-func (Driver) Provider() string                   { return "openai" } // the meter's word for the API it speaks
-func (Driver) DefaultUpstream() string            { return "https://api.openai.com/v1" }
-func (Driver) UpstreamVar() string                { return "OPENAI_BASE_URL" }
-func (Driver) Refuses(func(string) string) string { return "" }
-func (Driver) Version(string) string              { return "" }
-func (Driver) NewStream() engine.Stream           { return &stream{} }
+// New returns the engine.
+func New() engine.Driver { return driver{} }
 
-func (Driver) Binary(dir, _, _ string) (string, error) {
+func (driver) Name() engine.Name                  { return "echo" }
+func (driver) Provider() string                   { return "openai" } // the meter's word for the API it speaks
+func (driver) DefaultUpstream() string            { return "https://api.openai.com/v1" }
+func (driver) UpstreamVar() string                { return "OPENAI_BASE_URL" }
+func (driver) Refuses(func(string) string) string { return "" }
+func (driver) Version(string) string              { return "" }
+func (driver) NewStream() engine.Stream           { return &stream{} }
+
+func (driver) Binary(dir, _, _ string) (string, error) {
 	return dir + "/node_modules/.bin/echo-ai", nil
 }
 
-func (Driver) Credentials() []engine.CredentialVar {
+func (driver) Credentials() []engine.CredentialVar {
 	return []engine.CredentialVar{{Name: "OPENAI_API_KEY", Bearer: true, Dummy: "sk-held-by-the-meter"}}
 }
 
-func (Driver) Command(s engine.Setup) (engine.Command, error) {
+func (driver) Command(s engine.Setup) (engine.Command, error) {
 	return engine.Command{
 		Path: s.CLI, Dir: s.Checkout, Stdin: s.Prompt,
 		Args: []string{"--model", s.Model, "--system", s.RulesFile},

@@ -94,10 +94,10 @@ func TestExampleRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		res, err := run.Run(t.Context(), run.Options{
-			Task: "triage", Driver: echo.Driver{}, CLI: cli, Checkout: dir, RulesFile: filepath.Join(dir, "rules.md"), Prompt: []byte("TASKWORD"),
+			Task: "triage", Driver: echo.New(), CLI: cli, Checkout: dir, RulesFile: filepath.Join(dir, "rules.md"), Prompt: []byte("TASKWORD"),
 			Limits:        run.Limits{Model: "gpt-5.5", MaxTurns: 4, MaxBudgetUSD: c.usd, TimeoutMinutes: 1},
 			Schema:        []byte(`{"type":"object","properties":{"verdict":{"type":"string"}},"required":["verdict"]}`),
-			ExecutionFile: filepath.Join(dir, "execution.jsonl"), Temp: dir, Key: echo.Driver{}.Credentials()[0], KeyValue: "sk-real-key-0123456789",
+			ExecutionFile: filepath.Join(dir, "execution.jsonl"), Temp: dir, Key: echo.New().Credentials()[0], KeyValue: "sk-real-key-0123456789",
 			Upstream: server.URL, StartMeter: run.WithMeter(prices, time.Now, nil), Now: time.Now,
 		})
 		if err != nil || res.Ended != c.want {

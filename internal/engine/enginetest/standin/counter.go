@@ -44,7 +44,7 @@ func hashOf(seed uint64, text string) uint64 {
 	h := fnv.New64a()
 	var s [8]byte
 	for i := range s {
-		s[i] = byte(seed >> (8 * i))
+		s[i] = byte(seed >> (8 * i) & 0xff)
 	}
 	_, _ = h.Write(s[:])
 	_, _ = h.Write([]byte(text))
@@ -58,7 +58,7 @@ func (t *tally) block(b Block) int64 {
 	if n, ok := t.own[b.Own]; ok && b.Own != "" {
 		return n
 	}
-	return t.tokens(b.Text) + 4 + int64(hashOf(t.Seed+1, b.Key)%9) //nolint:gosec // below 9
+	return t.tokens(b.Text) + 4 + int64(hashOf(t.Seed+1, b.Key)%9)
 }
 
 // prompt counts a request. Its longest known prefix comes from the cache; writes says that the rest is billed as written.
