@@ -93,10 +93,12 @@ func (w *world) look(t *testing.T) ([]diag.Diagnostic, error) {
 func TestOnlineIsSilentOnARightRepository(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*world){
-		"public":   func(*world) {},
-		"private":  func(w *world) { w.repo.Private = true; w.age = 100 * 24 * time.Hour },
-		"trunk":    func(w *world) { w.repo.DefaultBranch, w.env.Branches = "trunk/x", []string{"trunk/x"} },
-		"selected": func(w *world) { w.acts.Allowed, w.acts.Selected = "selected", ghapi.SelectedActions{GitHubOwned: true, Patterns: []string{"Issue-Assistant/*"}} },
+		"public":  func(*world) {},
+		"private": func(w *world) { w.repo.Private = true; w.age = 100 * 24 * time.Hour },
+		"trunk":   func(w *world) { w.repo.DefaultBranch, w.env.Branches = "trunk/x", []string{"trunk/x"} },
+		"selected": func(w *world) {
+			w.acts.Allowed, w.acts.Selected = "selected", ghapi.SelectedActions{GitHubOwned: true, Patterns: []string{"Issue-Assistant/*"}}
+		},
 		"listed": func(w *world) {
 			w.acts.Allowed, w.acts.Selected = "selected", ghapi.SelectedActions{Patterns: []string{"actions/checkout@*", "actions/upload-artifact@*", "issue-assistant/issue-assistant@*"}}
 		},

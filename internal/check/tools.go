@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -133,8 +132,11 @@ func codexSettings(f *file) {
 // jsonKeys walks through a JSON file and says what look finds about a place. Comments are allowed, as the tools that
 // read these files allow them.
 func (f *file) jsonKeys(look func(path []string, v any) string) {
+	if strings.TrimSpace(f.text) == "" {
+		return
+	}
 	dec := json.NewDecoder(strings.NewReader(withoutComments(f.text)))
-	if err := f.walkJSON(dec, nil, look); err != nil && !errors.Is(err, io.EOF) {
+	if err := f.walkJSON(dec, nil, look); err != nil {
 		line, col := f.place(dec.InputOffset())
 		f.say(diag.Warning, line, col, "repo-tools", "this is not JSON", "mend it, so that it can be checked")
 	}
