@@ -166,15 +166,24 @@ func MarkFixed(f Facts, fix Fix, c config.Lifecycle) Decision {
 		}
 		return Decision{Topic: TopicFixed, Steps: f.add(config.LabelFixed)}
 	}
+	waits := f.remove(config.LabelNeedsInfo, config.LabelStale)
 	if said && done {
-		return Decision{}
+		// What broke off is completed; what was asked since the fix still waits.
+		waits = slices.DeleteFunc(waits, func(s Step) bool {
+			e, ok := f.lastEvent("labeled", s.Label, nil)
+			return !ok || e.CreatedAt.After(since)
+		})
+		if len(waits) == 0 {
+			return Decision{}
+		}
+		return Decision{Topic: TopicFixed, Steps: optional(waits)}
 	}
 	d := Decision{Topic: TopicFixed}
 	if !said {
 		d.Steps = append(d.Steps, say(comment.Marker{Kind: task.MarkFixed, Pull: fix.Pull, Commit: fix.Commit}))
 	}
 	d.Steps = append(d.Steps, f.add(config.LabelFixed)...)
-	d.Steps = append(d.Steps, optional(f.remove(config.LabelNeedsInfo, config.LabelStale))...)
+	d.Steps = append(d.Steps, optional(waits)...)
 	return d
 }
 

@@ -122,5 +122,5 @@ func paragraph(b *strings.Builder, title string, lines []string) bool {
 
 // plain keeps words of an error from being Markdown: GitHub's messages may repeat what strangers wrote.
 func plain(s string) string {
-	return strings.NewReplacer("<", "&lt;", "[", `\[`, "]", `\]`, "`", "'", "*", `\*`, "@", "&#64;", "|", `\|`, "\n", " ", "\r", " ").Replace(s)
+	return strings.NewReplacer("<", "&lt;", "[", `\[`, "]", `\]`, "`", "'", "*", `\*`, "@", "&#64;", "|", `\|`, "://", ": //", "\n", " ", "\r", " ").Replace(s)
 }

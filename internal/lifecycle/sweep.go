@@ -147,7 +147,8 @@ func (s *sweep) scan(ctx context.Context) {
 		}
 	}
 	list, err := s.client.Commits(ctx, s.branch, since, commits)
-	if err != nil {
+	// An empty repository has no branch to read: 409.
+	if kind := ghapi.KindOf(err); err != nil && kind != ghapi.KindConflict && kind != ghapi.KindNotFound {
 		s.note("the commits of the default branch could not be read", err)
 	}
 	s.reverts = RevertsOf(list, more...)

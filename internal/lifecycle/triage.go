@@ -106,7 +106,13 @@ func (s *sweep) postponed(ctx context.Context, w ghapi.Writer) {
 		}
 		return
 	}
-	if share -= len(runs); share <= 0 {
+	for _, r := range runs {
+		if s.owner.Wrote(r.Actor) {
+			return // today's share was started; its runs may still be at work
+		}
+		share-- // by hand
+	}
+	if share <= 0 {
 		return
 	}
 	// Oldest first, from another place each day: issues whose triage never ends well do not keep the rest waiting.
