@@ -208,28 +208,28 @@ func (e realEngine) endings(t *testing.T) []ending {
 	fail := func(status int) standin.Script { return steps(standin.Step{Status: status}) }
 	return []ending{
 		{name: "tools for ever, 4 turns", script: standin.Script{Next: e.readsForEver}, change: func(o *Options) { o.Limits.MaxTurns = 4 }, want: engine.Turns, turns: 4},
-		{name: "tools for ever, 40 turns", script: standin.Script{Next: e.readsForEver}, want: engine.Turns, turns: 40},
+		{name: "tools for ever, 40 turns", script: standin.Script{Next: e.readsForEver}, slow: e.folder == "gemini", want: engine.Turns, turns: 40},
 		{name: "answers when the meter asks for it", script: standin.Script{Next: func(r *standin.Request) standin.Step {
 			if r.Asked() && r.NoTools {
 				return okStep
 			}
 			return e.readsForEver(r)
 		}}, change: func(o *Options) { o.Limits.MaxTurns = 5 }, want: engine.Finished, turns: 5},
-		{name: "answer in a fence", script: steps(standin.Step{Text: "```json\n" + okAnswer + "\n```\n"}), want: engine.Finished, turns: 1},
+		{name: "answer in a fence", script: steps(standin.Step{Text: "```json\n" + okAnswer + "\n```\n"}), slow: e.folder == "gemini", want: engine.Finished, turns: 1},
 		{name: "answer cut", script: steps(standin.Step{Text: words(1, 40_000)}), want: engine.Budget, turns: -1},
 		{name: "prose", script: steps(standin.Step{Text: "it is fine"}), want: engine.BadAnswer, turns: 1},
-		{name: "answer off its schema", script: steps(standin.Step{Text: `{"verdict":7}`}), want: engine.BadAnswer, turns: 1},
-		{name: "answer holds the key", script: steps(standin.Step{Text: `{"verdict":"REALKEY-of-the-provider-0123456789"}`}), want: engine.BadAnswer, turns: 1},
+		{name: "answer off its schema", script: steps(standin.Step{Text: `{"verdict":7}`}), slow: e.folder == "gemini", want: engine.BadAnswer, turns: 1},
+		{name: "answer holds the key", script: steps(standin.Step{Text: `{"verdict":"REALKEY-of-the-provider-0123456789"}`}), slow: e.folder == "gemini", want: engine.BadAnswer, turns: 1},
 		{name: "an answer before a call is none", script: steps(standin.Step{Text: okAnswer, Tools: again.Tools}), change: func(o *Options) { o.Limits.MaxTurns = 4 }, want: engine.Turns, turns: 4},
 		{name: "provider hangs", script: steps(standin.Step{Hang: true}), change: func(o *Options) { o.timing = short(); o.timing.minute = 4 * time.Second; o.Limits.TimeoutMinutes = 1 }, want: engine.Time},
-		{name: "bad key", script: fail(401), want: engine.NotSignedIn},
+		{name: "bad key", script: fail(401), slow: e.folder == "gemini", want: engine.NotSignedIn},
 		{name: "unknown to the provider", script: fail(404), want: engine.UnknownModel},
 		{name: "overloaded", script: fail(500), want: engine.ProviderError, slow: e.folder == "gemini"},
 		{name: "small budget", script: standin.Script{Next: func(r *standin.Request) standin.Step {
 			s := e.readsForEver(r)
 			s.Text = words(r.Main, 3000) // Gemini ends a run that says the same again
 			return s
-		}}, change: func(o *Options) { o.Limits.MaxBudgetUSD = 0.4 }, want: engine.Budget, turns: -1},
+		}}, change: func(o *Options) { o.Limits.MaxBudgetUSD = 0.4 }, slow: e.folder == "gemini", want: engine.Budget, turns: -1},
 		{name: "no price", change: func(o *Options) { o.Limits.Model = e.model + "-unknown" }, want: engine.NotStarted},
 	}
 }
@@ -250,7 +250,7 @@ func (e realEngine) testEndings(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			if test.slow && os.Getenv("ENGINES_LONG") == "" {
-				t.Skip("ENGINES_LONG is not set: the Gemini CLI waits for 15 s between its attempts")
+				t.Skip("ENGINES_LONG is not set: the Gemini CLI takes seconds to start, and waits for 15 between its attempts")
 			}
 			o, server := e.options(t, func(Options) standin.Script { return test.script })
 			if test.change != nil {
