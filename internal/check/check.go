@@ -69,9 +69,12 @@ func yamlFiles(root fs.FS, dir string) []*file {
 	return files
 }
 
+// full reports whether no more is said about the file: finding places for thousands of faults would take minutes.
+func (f *file) full() bool { return len(f.ds) >= maxPerFile }
+
 func (f *file) say(severity diag.Severity, line, col int, code, message, hint string) {
 	d := diag.Diagnostic{Path: f.path, Line: line, Col: col, Severity: severity, Code: code, Message: message, Hint: hint}
-	if len(f.ds) < maxPerFile && !slices.Contains(f.ds, d) {
+	if !f.full() && !slices.Contains(f.ds, d) {
 		f.ds = append(f.ds, d)
 	}
 }

@@ -153,7 +153,7 @@ func (f *file) walkJSON(dec *json.Decoder, path []string, look func([]string, an
 	if err != nil {
 		return err
 	}
-	if len(path) > 0 {
+	if len(path) > 0 && !f.full() {
 		if message := look(path, token); message != "" {
 			line, col := f.place(f.skipTo(start))
 			f.say(diag.Warning, line, col, "repo-tools", "this file widens what an AI may do here: "+message, toolHint)

@@ -163,6 +163,9 @@ func (j *job) outputs(script *yaml.Node) {
 		return
 	}
 	for _, m := range fixedDelim().FindAllStringSubmatch(text, -1) {
+		if j.full() {
+			return
+		}
 		line, col := j.find(script.Line, script.Column, m[0])
 		// A here-document alone is no output; NAME<<WORD inside of quotes or braces is.
 		if before := j.lines[line-1][:min(max(col-1, 0), len(j.lines[line-1]))]; !strings.HasSuffix(before, " ") && before != "" && !strings.HasSuffix(before, "\t") {

@@ -131,6 +131,9 @@ func value(n *yaml.Node) string {
 }
 
 func (f *file) warn(at *yaml.Node, text, code, message, hint string) {
+	if f.full() {
+		return
+	}
 	line, col := at.Line, at.Column
 	if text != "" {
 		line, col = f.find(at.Line, at.Column, text)

@@ -184,3 +184,64 @@ func TestWhatCannotBeCarriedOverIsNamed(t *testing.T) {
 		})
 	}
 }
+
+// TestUpdateFromAnEarlierRelease: the files of a release of ours with older pins, settings and rules of the maintainer;
+// the new one changes lines of pins and nothing else, and leaves what people wrote as it is.
+func TestUpdateFromAnEarlierRelease(t *testing.T) {
+	t.Parallel()
+	for _, newline := range []string{"\n", "\r\n"} {
+		dir := repository(t, nil)
+		apply(t, dir, Options{Pin: testPin})
+		put(t, dir, config.RulesPath, get(t, dir, config.RulesPath)+"\nOur own rule.\n")
+		put(t, dir, config.Path, "[engine]\nmax_turns = 12\n")
+		put(t, dir, ".github/workflows/own.yml", "on: push\n")
+		for _, p := range Known() {
+			data, err := os.ReadFile(dir + "/" + p)
+			if err != nil {
+				continue // not asked for by the settings
+			}
+			old := strings.NewReplacer("3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1", strings.Repeat("1", 40)+" # v6.0.0",
+				"043fb46d1a93c77aae656e7c1c64a875d1fc6a0a # v7.0.1", strings.Repeat("2", 40)+" # v6.0.0", "\n", newline).Replace(string(data))
+			if old == string(data) {
+				t.Fatalf("%s holds no pin that could be older", p)
+			}
+			put(t, dir, p, old)
+		}
+		if ds := Check(os.DirFS(dir), assets.FS); len(ds) != 0 {
+			t.Errorf("check minds older pins: %v", ds)
+		}
+		before := tree(t, dir)
+		next := Pin{testPin.Action, strings.Repeat("d", 40), "v9.0.0"}
+		apply(t, dir, Options{Pin: next})
+		after := tree(t, dir)
+		if len(after) != len(before) {
+			t.Errorf("%d files became %d", len(before), len(after))
+		}
+		moved := 0
+		for name, text := range after {
+			was, now := strings.Split(strings.ReplaceAll(before[name], "\r\n", "\n"), "\n"), strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+			if len(was) != len(now) {
+				t.Errorf("%s: %d lines became %d", name, len(was), len(now))
+				continue
+			}
+			for i := range was {
+				if was[i] == now[i] {
+					continue
+				}
+				moved++
+				if !usesLine().MatchString(was[i]) || !usesLine().MatchString(now[i]) || !strings.HasPrefix(name, workflowDir+"/issue-assistant") {
+					t.Errorf("%s:%d: %q became %q", name, i+1, was[i], now[i])
+				}
+			}
+			if strings.Contains(text, testPin.SHA) || strings.Contains(text, "# v6.0.0") {
+				t.Errorf("%s keeps an older pin", name)
+			}
+		}
+		if moved < 20 {
+			t.Errorf("only %d pins moved", moved)
+		}
+		if p := apply(t, dir, Options{}); len(p.written()) != 0 {
+			t.Errorf("a second time wrote %v", p.written())
+		}
+	}
+}
