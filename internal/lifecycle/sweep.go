@@ -392,20 +392,25 @@ func (s *sweep) act(ctx context.Context, f Facts, d Decision) {
 	if d.Topic == "" || s.handled[n] {
 		return
 	}
+	if len(d.Steps) == 0 { // told, and free for what comes next
+		told := slices.ContainsFunc(s.res.Items, func(i Item) bool { return i.Number == n && i.Topic == d.Topic })
+		if !told {
+			s.res.Items = append(s.res.Items, Item{Number: n, Topic: d.Topic, Note: d.Note})
+		}
+		return
+	}
 	s.handled[n] = true
 	item := Item{Number: n, Topic: d.Topic, Note: d.Note}
-	if len(d.Steps) > 0 && s.inARow >= maxInARow {
+	if s.inARow >= maxInARow {
 		s.res.Skipped++
 		return
 	}
 	var err error
-	if len(d.Steps) > 0 {
-		item.Done, item.Notes, err = s.actor.do(ctx, s.o.Writer(), f, d.Steps)
-		s.res.Worked++
-		s.inARow++
-		if err == nil {
-			s.inARow = 0
-		}
+	item.Done, item.Notes, err = s.actor.do(ctx, s.o.Writer(), f, d.Steps)
+	s.res.Worked++
+	s.inARow++
+	if err == nil {
+		s.inARow = 0
 	}
 	if err != nil && !ghapi.IsGone(err) {
 		item.Failed = brief(err)
