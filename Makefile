@@ -111,3 +111,8 @@ bench-engines:
 bench-context:
 	mkdir -p docs/benchmarks
 	CONTEXT_BENCH=1 go test ./internal/material/search -count=1 -v -run TestWriteBenchmarks
+
+# The sweep through 400 days of 300 issues with faults: the long form of what `go test` does with 20 seeds.
+.PHONY: chaos-sweep
+chaos-sweep:
+	CHAOS_SEEDS=$(SEEDS) go test ./internal/lifecycle -count=1 -run TestChaos -timeout 24h
