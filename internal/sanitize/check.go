@@ -31,6 +31,9 @@ func CheckComment(markdown string, p Policy) []Problem {
 	s := newScan([]byte(markdown), p, Paragraph)
 	s.template = newTemplate(p)
 	s.document()
+	if s.unclear {
+		problems = append(problems, Problem{"unclear code", 0, len(markdown)})
+	}
 	slices.SortStableFunc(s.edits, func(a, b edit) int { return cmp.Compare(a.start, b.start) })
 	for _, e := range s.edits {
 		if e.kind == "stray backtick" || s.template.allows(markdown, e) {

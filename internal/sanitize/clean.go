@@ -65,6 +65,9 @@ func cleanOnce(text string, place Place, p Policy) (string, state) {
 	s := newScan([]byte(src), p, place)
 	s.lo, s.hi = lo, hi
 	s.document()
+	if s.unclear {
+		return text, hopeless
+	}
 	if len(s.edits) == 0 {
 		if s.fits() {
 			return text, done

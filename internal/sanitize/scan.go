@@ -26,6 +26,7 @@ type scan struct {
 	policy   Policy
 	place    Place
 	doc      ast.Node
+	unclear  bool // parsers disagree about what is code
 	edits    []edit
 	template *template // what a whole comment may hold beside texts; nil while a text is cleaned
 	strays   []edit    // backticks without a partner, which could pair with the template's
@@ -52,6 +53,8 @@ func (s *scan) document() {
 			s.inline(n)
 		case *ast.FencedCodeBlock:
 			s.fence(n)
+		case *ast.CodeBlock:
+			s.unclear = s.unclear || s.belowEmptyMarker(n)
 		case *ast.HTMLBlock:
 			s.htmlBlock(n)
 		case *ast.LinkReferenceDefinition:
@@ -220,6 +223,13 @@ func (s *scan) definition(n *ast.LinkReferenceDefinition) {
 	if i := bytes.IndexByte(s.src[at:s.lineEnd(at)], '['); i >= 0 {
 		s.add("reference definition", at+i, at+i+1, `\[`)
 	}
+}
+
+// belowEmptyMarker tells whether indented code begins a list entry whose first line is empty: parsers disagree whether it
+// is code or text.
+func (s *scan) belowEmptyMarker(n *ast.CodeBlock) bool {
+	return n.Parent().Kind() == ast.KindListItem && n.PreviousSibling() == nil && n.Lines().Len() > 0 &&
+		s.lineStart(n.Lines().At(0).Start) != s.lineStart(max(0, n.Parent().Pos()))
 }
 
 // fits tells whether the text left its place's own structure as it is.
