@@ -13,7 +13,7 @@ type History struct {
 	Comments []Comment // all of them, oldest first
 	// Events are labeled, unlabeled, closed and reopened, oldest first; of many, the newest hundred.
 	Events   []Event
-	EditedAt time.Time // last edit of the body or the title; zero: never
+	EditedAt time.Time // last edit of the body; zero: never
 	Editor   User
 	Closers  []PullRequest // pull requests that close it, at most 10, without title, body and author
 }

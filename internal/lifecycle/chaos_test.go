@@ -329,4 +329,3 @@ func TestChaos(t *testing.T) {
 		}
 	}
 }
-
