@@ -82,6 +82,7 @@ func (a *app) check(ctx context.Context, args []string, f checkFlags) error {
 	for _, look := range checkers {
 		ds = append(ds, look(root)...)
 	}
+	ds = append(ds, a.checkFindings(root)...)
 	more, err := a.checkPrices(root)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/issue-assistant/issue-assistant/internal/check"
 	"github.com/issue-assistant/issue-assistant/internal/comment"
@@ -53,6 +54,24 @@ func checkForms(root fs.FS) []diag.Diagnostic {
 // checkOthers looks at what is not the assistant's own but stands beside it.
 func checkOthers(root fs.FS) []diag.Diagnostic {
 	return append(check.Workflows(root, install.Known()), check.Tools(root)...)
+}
+
+// checkFindings checks findings.toml, and names entries that no longer count.
+func (a *app) checkFindings(root fs.FS) []diag.Diagnostic {
+	accepts, ds, err := config.LoadFindings(root)
+	if err != nil {
+		return unreadable(config.FindingsPath, err)
+	}
+	for _, e := range accepts {
+		if e.Expired(a.Now()) && !diag.HasErrors(ds) {
+			ds = append(ds, diag.Diagnostic{
+				Path: config.FindingsPath, Line: e.Line, Severity: diag.Warning, Code: "findings-expired",
+				Message: fmt.Sprintf("the entry for %q of %q expired on %s: its alerts are no longer dismissed", e.Rule, e.Tool, e.Expires.Format(time.DateOnly)),
+				Hint:    "look at it again: remove it, or give it a later day",
+			})
+		}
+	}
+	return ds
 }
 
 // checkPrices needs the clock: prices change on known days.

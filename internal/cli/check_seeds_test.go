@@ -21,13 +21,14 @@ import (
 )
 
 const (
-	seedConfig = ".issue-assistant/config.toml"
-	seedLabels = ".issue-assistant/labels.toml"
-	seedRules  = ".issue-assistant/rules.md"
-	seedTexts  = ".issue-assistant/texts.toml"
-	seedForm   = ".github/ISSUE_TEMPLATE/bug.yml"
-	seedTriage = ".github/workflows/issue-assistant-triage.yml"
-	seedAgent  = ".github/workflows/agent.yml"
+	seedConfig   = ".issue-assistant/config.toml"
+	seedLabels   = ".issue-assistant/labels.toml"
+	seedRules    = ".issue-assistant/rules.md"
+	seedTexts    = ".issue-assistant/texts.toml"
+	seedForm     = ".github/ISSUE_TEMPLATE/bug.yml"
+	seedFindings = ".issue-assistant/findings.toml"
+	seedTriage   = ".github/workflows/issue-assistant-triage.yml"
+	seedAgent    = ".github/workflows/agent.yml"
 )
 
 // goodForm and goodAgent are what a careful maintainer writes: nothing is said about them.
@@ -191,6 +192,10 @@ func seeds() []seed {
 		{"workflow gone", ".github/workflows/issue-assistant-cost.yml", "", "§", "workflow-missing", 1},
 		{"material committed", ".gitignore", "/.issue-assistant/material/", "§build/", "material-not-ignored", 1},
 		{"rules hidden", ".gitignore", "/.issue-assistant/material/", "§.issue-assistant/", "rules-ignored", 1},
+		// Findings.
+		{"finding without a reason", seedFindings, "", "[[§accept]]\ntool = \"CodeQL\"\nrule = \"go/x\"\ncomment = \"c\"\n", "findings-missing-key", 1},
+		{"finding with an unknown reason", seedFindings, "", "[[accept]]\ntool = \"CodeQL\"\nrule = \"go/x\"\nreason = §\"meh\"\ncomment = \"c\"\n", "findings-bad-value", 1},
+		{"finding that expired", seedFindings, "", "§[[accept]]\ntool = \"CodeQL\"\nrule = \"go/x\"\nreason = \"won't fix\"\ncomment = \"c\"\nexpires = 2020-01-01\n", "findings-expired", 1},
 		// Forms.
 		{"form sets an unknown label", seedForm, `["bug"]`, `["bug", §"triage"]`, "form-label", 0},
 		{"form with a comma list", seedForm, `["bug"]`, "bug, §nope", "form-label", 0},

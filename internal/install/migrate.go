@@ -77,8 +77,7 @@ func (m *maker) carryOver() error {
 		}
 	}
 	if findings != nil && m.old[findingsPath].data == nil {
-		m.starter.findings = findings
-		m.note("%s was copied to %s; the old file stays and may go", oldFindings, findingsPath)
+		m.carryFindings(findings)
 	}
 	if m.old[config.RulesPath].data == nil {
 		m.note("the environment issue-assistant and its secret go on as they are; the variable ISSUE_ASSISTANT_AI is no longer read: ISSUE_ASSISTANT = off switches everything off")
@@ -170,46 +169,6 @@ func (m *maker) carryProject(data []byte) {
 	}
 	m.carried.project = text
 	m.note("%s now stands in %s; the old file stays and may go", oldProject, config.RulesPath)
-}
-
-// carryLabels copies the labels and adds those that the earlier tool did not need.
-func (m *maker) carryLabels(data []byte) error {
-	file, ds := config.ParseLabels(config.LabelsPath, data)
-	if diag.HasErrors(ds) {
-		i := slices.IndexFunc(ds, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })
-		m.note("%s does not fit and was not carried over: line %d: %s; mend it and put it into %s", oldLabels, ds[i].Line, ds[i].Message, config.LabelsPath)
-		return nil
-	}
-	ours, err := fs.ReadFile(m.Templates, config.LabelsPath)
-	if err != nil {
-		return fmt.Errorf("read a starter: %w", err)
-	}
-	all, ds := config.ParseLabels(config.LabelsPath, ours)
-	if diag.HasErrors(ds) {
-		return fmt.Errorf("read a starter: %s", ds[0].Message)
-	}
-	text := toLF(data)
-	if len(text) > 0 && text[len(text)-1] != '\n' {
-		text = append(text, '\n')
-	}
-	var added []string
-	for _, name := range config.LifecycleLabels {
-		l, known := all.Find(name)
-		if _, there := file.Find(name); there || !known {
-			continue
-		}
-		text = fmt.Appendf(text, "\n[[label]]\nname = %q\ncolor = %q\ndescription = %q\ngroup = %q\n", l.Name, l.Color, l.Description, l.Group)
-		added = append(added, name)
-	}
-	m.note("%s was copied to %s; the old file stays and may go", oldLabels, config.LabelsPath)
-	if _, ds := config.ParseLabels(config.LabelsPath, text); diag.HasErrors(ds) { // label = [ … ] takes no [[label]]
-		m.note("add these labels to %s, group %s: %s", config.LabelsPath, config.GroupLifecycle, strings.Join(added, ", "))
-		text = data
-	} else if len(added) > 0 {
-		m.note("%s was given the labels that are new: %s", config.LabelsPath, strings.Join(added, ", "))
-	}
-	m.starter.labels = text
-	return nil
 }
 
 // nameOldWorkflows says which workflows of the earlier tool would run beside the new ones.

@@ -100,7 +100,7 @@ func TestEarlierSetupIsCarriedOverInOneCommand(t *testing.T) {
 	notes := strings.Join(p.Notes, "\n")
 	for _, want := range []string{
 		oldConfig, oldProject, oldLabels, oldFindings, "transparency.files", "forms.unmapped_options", `"https://bad"`, "issue-lifecycle.yml belongs", "labels.yml belongs",
-		"findings.yml belongs", "issue-assistant.yml of the earlier tool is replaced", "ISSUE_ASSISTANT_AI", config.LabelOff,
+		"findings.yml belongs", `look at "tests"`, "issue-assistant.yml of the earlier tool is replaced", "ISSUE_ASSISTANT_AI", config.LabelOff,
 	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes do not name %s:\n%s", want, notes)
@@ -161,6 +161,7 @@ func TestWhatCannotBeCarriedOverIsNamed(t *testing.T) {
 		"marker":           {oldProject, "<!-- issue-assistant:core -->", "holds our marker"},
 		"large":            {oldProject, strings.Repeat("x", 40_000), "has 40000 bytes"},
 		"broken labels":    {oldLabels, "[[label]]\nname = \"bug\"\ncolor = \"red\"\ndescription = \"d\"\ngroup = \"type\"\n", "line 3"},
+		"broken findings":  {oldFindings, "[[accept]]\ntool = \"x\"\n", ".github/findings.toml does not fit"},
 		"labels in a list": {oldLabels, "label = [{ name = \"bug\", color = \"d73a4a\", description = \"d\", group = \"type\" }]\n", "add these labels"},
 	} {
 		t.Run(name, func(t *testing.T) {
