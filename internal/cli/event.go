@@ -62,6 +62,9 @@ func (a *app) event(ctx context.Context, dry bool) error {
 	if d.Refused {
 		return usage(withHint(errors.New(d.Reason), "start the workflow on the default branch, for an issue"))
 	}
+	if e.client != nil {
+		d = e.limitStranger(ctx, d)
+	}
 	var failed error
 	if e.client != nil {
 		failed = e.write(ctx, d, dry)
