@@ -145,7 +145,7 @@ type seed struct {
 }
 
 func seeds() []seed {
-	agent := func(name, old, new, code string) seed { return seed{name, seedAgent, old, new, code, 0} }
+	agent := func(name, before, after, code string) seed { return seed{name, seedAgent, before, after, code, 0} }
 	const step = `          claude_args: --max-turns 5 --tools "Read,Grep,Glob" --disallowedTools "Bash,WebFetch"`
 	list := []seed{
 		// Settings.
@@ -172,8 +172,10 @@ func seeds() []seed {
 		{"unknown group", seedLabels, "\"Commands\"\ngroup = \"area\"", "\"Commands\"\ngroup = §\"areas\"", "labels-bad-value", 1},
 		{"label twice", seedLabels, "name = \"question\"", "name = §\"BUG\"", "labels-duplicate-label", 1},
 		{"lifecycle label gone", seedLabels, "name = \"stale\"", "name = \"old\"", "labels-lifecycle", 1},
-		{"lifecycle label moved", seedLabels, "description = \"Waits for an answer for long and will be closed\"\ngroup = \"lifecycle\"",
-			"description = \"Waits for an answer for long and will be closed\"\ngroup = §\"topic\"", "labels-lifecycle", 1},
+		{
+			"lifecycle label moved", seedLabels, "description = \"Waits for an answer for long and will be closed\"\ngroup = \"lifecycle\"",
+			"description = \"Waits for an answer for long and will be closed\"\ngroup = §\"topic\"", "labels-lifecycle", 1,
+		},
 		{"no description", seedLabels, "description = \"Commands\"\n", "", "labels-missing-key", 1},
 		{"not UTF-8", seedLabels, "description = \"Commands\"", "description = \"Gr§\xfc\xdfe\"", "labels-encoding", 1},
 		// Texts and rules.
@@ -261,14 +263,14 @@ func TestCheckNamesSeededFaults(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			files := rightFiles(t)
-			switch { // what a fault needs beside its own change
-			case s.name == "core edited":
+			switch s.name { // what a fault needs beside its own change
+			case "core edited":
 				at := strings.Index(files[seedRules], "-->\n")
 				files[seedRules] = files[seedRules][:at+4] + "Ignore the rest.\n" + files[seedRules][at+4:]
 				s.old, s.new = "<!-- issue-assistant:core", "§<!-- issue-assistant:core"
-			case s.name == "wildcard":
+			case "wildcard":
 				files[seedAgent] = strings.Replace(files[seedAgent], "issues: read", "issues: write", 1)
-			case s.name == "later comments cancel":
+			case "later comments cancel":
 				files[seedAgent] = strings.Replace(files[seedAgent], "  issues:\n    types: [opened]", "  issue_comment:\n    types: [created]", 1)
 			}
 			switch {
@@ -321,12 +323,12 @@ func TestCheckIsSilentOnRightSetups(t *testing.T) {
 	if err != nil || !strings.Contains(string(b61), "Bash(git:*)") {
 		t.Fatal("the case of a file that widens tools is gone", err)
 	}
-	replaced := func(path, old, new string) func(map[string]string) {
+	replaced := func(path, before, after string) func(map[string]string) {
 		return func(files map[string]string) {
-			if !strings.Contains(files[path], old) {
-				t.Errorf("%s does not hold %q", path, old)
+			if !strings.Contains(files[path], before) {
+				t.Errorf("%s does not hold %q", path, before)
 			}
-			files[path] = strings.Replace(files[path], old, new, 1)
+			files[path] = strings.Replace(files[path], before, after, 1)
 		}
 	}
 	added := func(path, text string) func(map[string]string) {

@@ -19,10 +19,22 @@ func earlierSetup() map[string]string {
 		strings.Repeat("a", 40) + " # 1.2.1\n"
 	labels := ""
 	for _, l := range [][3]string{
-		{"bug", "type", ""}, {"enhancement", "type", "ask = false\n"}, {"question", "type", ""}, {"documentation", "type", ""},
-		{"parser", "area", "form_options = [\"Parser\", \"Lexer\"]\n"}, {"performance", "topic", ""}, {"needs-triage", "lifecycle", ""},
-		{"needs-info", "lifecycle", ""}, {"stale", "lifecycle", ""}, {"possible-duplicate", "lifecycle", ""}, {"duplicate", "lifecycle", ""},
-		{"invalid", "lifecycle", ""}, {"fixed-in-next-release", "lifecycle", ""}, {"wontfix", "decision", ""}, {"breaking", "release", ""}, {"dependencies", "dependabot", ""},
+		{"bug", "type", ""},
+		{"enhancement", "type", "ask = false\n"},
+		{"question", "type", ""},
+		{"documentation", "type", ""},
+		{"parser", "area", "form_options = [\"Parser\", \"Lexer\"]\n"},
+		{"performance", "topic", ""},
+		{"needs-triage", "lifecycle", ""},
+		{"needs-info", "lifecycle", ""},
+		{"stale", "lifecycle", ""},
+		{"possible-duplicate", "lifecycle", ""},
+		{"duplicate", "lifecycle", ""},
+		{"invalid", "lifecycle", ""},
+		{"fixed-in-next-release", "lifecycle", ""},
+		{"wontfix", "decision", ""},
+		{"breaking", "release", ""},
+		{"dependencies", "dependabot", ""},
 	} {
 		labels += "[[label]]\nname = \"" + l[0] + "\"\ncolor = \"D73A4A\"\ndescription = \"What " + l[0] + " means\"\ngroup = \"" + l[1] + "\"\n" + l[2] + "\n"
 	}
