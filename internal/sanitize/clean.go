@@ -2,6 +2,8 @@ package sanitize
 
 import (
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/lazy"
 )
 
 const (
@@ -119,15 +121,60 @@ func trimFor(place Place, text string) string {
 		}
 		text = rest
 	}
-	text = strings.TrimRight(text, " \t\n")
+	text = strings.TrimRight(spaced(text, place), " \t\n")
 	if place == Paragraph {
 		return text
+	}
+	if place == NestedEntry {
+		text = unlisted(text)
 	}
 	bare := strings.TrimLeft(text, " \t")
 	if strings.HasPrefix(expandTabs(text[:len(text)-len(bare)]), "    ") {
 		return "    " + expandTabs(text[:len(text)-len(bare)])[4:] + bare
 	}
 	return bare
+}
+
+var (
+	oddNumber = lazy.Regexp(`^[ \t]*(?:[-+*>][ \t]+|>|0*1[.)][ \t]+)*(\d{1,9})[.)](?:[ \t\n]|$)`)
+	oddMarker = lazy.Regexp(`^[ \t]*(?:[-+*>][ \t]+|>|\d{1,9}[.)][ \t]+)*(?:[-+*]|\d{1,9}[.)])[ \t]*(?:\n|$)`)
+)
+
+// unlisted makes a list that begins a nested entry text when it begins with another number than one, or empty: those may
+// not interrupt the paragraph of the entry above, and parsers disagree whether this one does.
+func unlisted(text string) string {
+	if m := oddNumber().FindStringSubmatchIndex(text); m != nil && text[m[2]:m[3]] != "1" {
+		return text[:m[3]] + "\\" + text[m[3]:]
+	}
+	m := oddMarker().FindStringIndex(text)
+	if m == nil {
+		return text
+	}
+	end := len(strings.TrimRight(text[:m[1]], " \t\n"))
+	return text[:end-1] + "\\" + text[end-1:]
+}
+
+// spaced writes tabs before a line's words as spaces: parsers disagree about tabs between and after markers. Fences keep
+// theirs, and so does indented code where no list or quote is near.
+func spaced(text string, place Place) string {
+	if !strings.Contains(text, "\t") {
+		return text
+	}
+	var b strings.Builder
+	var f fenceState
+	marked := place != Paragraph
+	for line := range strings.Lines(text) {
+		was := f.length > 0
+		f.line(strings.TrimRight(line, "\n"))
+		lead := len(line) - len(strings.TrimLeft(line, " \t>-+*.)0123456789"))
+		bare := len(line) - len(strings.TrimLeft(line, " \t"))
+		marked = marked || lead > bare
+		if !was && marked && strings.Contains(line[:lead], "\t") {
+			line = expandTabs(line[:lead]) + line[lead:]
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // oneLine joins lines by one space; spaces inside a line stay, they may be code.
@@ -150,11 +197,12 @@ func oneLine(text string) string {
 	return b.String()
 }
 
-func expandTabs(space string) string {
+// expandTabs writes the tabs at the start of a line as spaces up to the next column that four divides.
+func expandTabs(lead string) string {
 	var b strings.Builder
-	for i := range len(space) {
-		if space[i] != '\t' {
-			b.WriteByte(' ')
+	for i := range len(lead) {
+		if lead[i] != '\t' {
+			b.WriteByte(lead[i])
 			continue
 		}
 		b.WriteString(strings.Repeat(" ", 4-b.Len()%4))
