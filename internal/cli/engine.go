@@ -42,6 +42,7 @@ var engineSteps = []engineStep{
 	(*app).stepSettings,
 	(*app).stepPrice,
 	(*app).stepKey,
+	(*app).stepNothingNew,
 	(*app).stepCap,
 	(*app).stepInstall,
 }
