@@ -373,14 +373,14 @@ func emailAround(text []byte, at int) (int, int) {
 	for from > 0 && (isWord(text[from-1]) || text[from-1] >= 0x80 || strings.IndexByte(".!#$%&'*+/=?^{|}~", text[from-1]) >= 0) {
 		from--
 	}
-	to, dots := at+1, 0
-	for to < len(text) && (isWord(text[to]) || text[to] >= 0x80 || text[to] == '.' && to+1 < len(text) && (isWord(text[to+1]) || text[to+1] >= 0x80)) {
-		if text[to] == '.' {
-			dots++
-		}
+	to := at + 1
+	for to < len(text) && (isWord(text[to]) || text[to] >= 0x80 || text[to] == '.') {
 		to++
 	}
-	if dots == 0 || to == at+1 || text[at+1] == '.' {
+	for text[to-1] == '.' {
+		to--
+	}
+	if bytes.IndexByte(text[at:to], '.') < 0 {
 		return at, at
 	}
 	return from, to
