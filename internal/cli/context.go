@@ -92,6 +92,7 @@ func (a *app) context(ctx context.Context, in taskInputs) error {
 	res, err := material.Write(ctx, client, material.Options{
 		Task: in.task, Issue: in.issue, Comment: in.comment, Dir: dir, Shown: dir,
 		Labels: answer.LabelsOf(s.labels, s.config.Labels.Deny), Languages: s.texts.Languages(), Secrets: a.secrets(),
+		Issues: a.keptIssues(ctx, client, in.task),
 	})
 	out := ghaction.FromEnv(a.Getenv, a.Stdout, a.Stderr)
 	switch kind := ghapi.KindOf(err); {
