@@ -16,6 +16,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/config"
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/ghapi"
+	"github.com/issue-assistant/issue-assistant/internal/ghapi/ghcheck"
 	"github.com/issue-assistant/issue-assistant/internal/ghapi/ghtest"
 	"github.com/issue-assistant/issue-assistant/internal/sanitize"
 	"github.com/issue-assistant/issue-assistant/internal/task"
@@ -45,7 +46,9 @@ func newRepo(t *testing.T) repo {
 
 func (r repo) client(t *testing.T) *ghapi.Client {
 	t.Helper()
-	c, err := ghapi.New(r.ClientOptions())
+	o := r.ClientOptions()
+	o.HTTP = ghcheck.Transport(t, o.HTTP) // every request and answer fits GitHub's own description
+	c, err := ghapi.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
