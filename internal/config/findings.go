@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-
 	"slices"
 	"strings"
 	"time"

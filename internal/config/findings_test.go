@@ -71,10 +71,25 @@ func TestMatchPath(t *testing.T) {
 		glob, file string
 		want       bool
 	}{
-		{"tests", "tests/a.go", true}, {"tests", "tests_old/a.go", false}, {"tests/", "tests/x/y", true}, {"a/b.go", "a/b.go", true},
-		{"a/b.go", "a/b.go.txt", false}, {"*.go", "a.go", true}, {"*.go", "a/b.go", false}, {"**/*.go", "a.go", true}, {"**/*.go", "a/b/c.go", true},
-		{"a/**", "a/b/c", true}, {"a/**", "a", true}, {"a/**/z", "a/z", true}, {"a/**/z", "a/b/c/z", true}, {"a/**/z", "a/b/c/zz", false},
-		{"a/*/z", "a/b/c/z", false}, {"?.go", "a.go", true}, {"[ab].go", "c.go", false}, {"**", "any/thing", true}, {"**/b/**/d", "a/b/c/b/d", true},
+		{"tests", "tests/a.go", true},
+		{"tests", "tests_old/a.go", false},
+		{"tests/", "tests/x/y", true},
+		{"a/b.go", "a/b.go", true},
+		{"a/b.go", "a/b.go.txt", false},
+		{"*.go", "a.go", true},
+		{"*.go", "a/b.go", false},
+		{"**/*.go", "a.go", true},
+		{"**/*.go", "a/b/c.go", true},
+		{"a/**", "a/b/c", true},
+		{"a/**", "a", true},
+		{"a/**/z", "a/z", true},
+		{"a/**/z", "a/b/c/z", true},
+		{"a/**/z", "a/b/c/zz", false},
+		{"a/*/z", "a/b/c/z", false},
+		{"?.go", "a.go", true},
+		{"[ab].go", "c.go", false},
+		{"**", "any/thing", true},
+		{"**/b/**/d", "a/b/c/b/d", true},
 		{strings.Repeat("**/a/", 50) + "b", strings.Repeat("a/", 200) + "c", false},
 	} {
 		if got := config.MatchPath(x.glob, x.file); got != x.want {

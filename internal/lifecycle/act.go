@@ -77,6 +77,7 @@ func (a *actor) render(f Facts, s Step) comment.Comment {
 			own = append(own, comment.Own{Comment: c.Comment, Marker: c.Marker})
 		case RoleReporter:
 			words.WriteString("\n" + c.Body)
+		case RoleMaintainer, RoleOther, RoleBot:
 		}
 	}
 	page := comment.Page{

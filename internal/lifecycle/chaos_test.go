@@ -258,7 +258,7 @@ func ownOf(list []ghapi.Comment, kinds ...string) (out []ghapi.Comment) {
 // `make chaos-sweep SEEDS=1000` takes 300 issues and a sweep a day.
 func TestChaos(t *testing.T) {
 	t.Parallel()
-	seeds, count, step := 20, 10, 8
+	seeds, count, step := 20, 8, 16
 	if text := os.Getenv("CHAOS_SEEDS"); text != "" {
 		var err error
 		if seeds, err = strconv.Atoi(text); err != nil {

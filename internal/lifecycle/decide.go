@@ -76,7 +76,7 @@ const (
 	TopicExempt    Topic = "exempt"
 )
 
-var topics = [...]Topic{ //nolint:gochecknoglobals // the order of the digest
+var topics = [...]Topic{
 	TopicFixed, TopicReleased, TopicReverted, TopicReopened, TopicClosed, TopicDuplicate, TopicObjection, TopicReminded, TopicAnswered,
 	TopicTidied, TopicWaiting, TopicPending, TopicNoFix, TopicExempt,
 }

@@ -120,10 +120,8 @@ func (f Facts) Exempt(c config.Lifecycle) (bool, string) {
 	case f.Issue.HasLabel(config.LabelOff):
 		return true, "switched off"
 	}
-	for _, l := range c.ExemptLabels {
-		if f.Issue.HasLabel(l) {
-			return true, "exempt by its label"
-		}
+	if slices.ContainsFunc(c.ExemptLabels, f.Issue.HasLabel) {
+		return true, "exempt by its label"
 	}
 	return false, ""
 }

@@ -98,10 +98,12 @@ func (i Item) line() string {
 	if len(i.Done) > 0 {
 		s += ": " + strings.Join(i.Done, ", ")
 	}
+	var b strings.Builder
+	b.WriteString(s)
 	for _, n := range i.Notes {
-		s += "; not done: " + plain(n)
+		b.WriteString("; not done: " + plain(n))
 	}
-	return s
+	return b.String()
 }
 
 func paragraph(b *strings.Builder, title string, lines []string) bool {

@@ -187,20 +187,10 @@ func TestRequestsAfterAMerge(t *testing.T) {
 
 func TestListTrustsOnlyItsOwnWorkflow(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.days(3)
-	r.issue()
-	forged := []lifecycle.Line{{Number: 77, Title: "forged", Updated: r.now}}
-	r.upload(t, forged)
-	var b bytes.Buffer
-	if err := lifecycle.WriteList(&b, forged); err != nil {
-		t.Fatal(err)
-	}
-	run := r.AddRun(ghapi.Run{Path: ".github/workflows/ci.yml", Event: "pull_request"})
 	r2 := newRig(t)
 	r2.days(3)
 	n := r2.issue()
-	run = r2.AddRun(ghapi.Run{Path: ".github/workflows/ci.yml", Event: "pull_request"})
+	run := r2.AddRun(ghapi.Run{Path: ".github/workflows/ci.yml", Event: "pull_request"})
 	r2.AddArtifact(ghapi.Artifact{Name: lifecycle.ListName, RunID: run, HeadRepoID: 666}, []byte("no zip"))
 	r2.AddArtifact(ghapi.Artifact{Name: lifecycle.ListName, RunID: run}, []byte("no zip"))
 	lines, err := lifecycle.IssueList(t.Context(), r2.client(), r2.now)
@@ -285,12 +275,12 @@ func TestBacklogStartsTheOldestWithinItsDollars(t *testing.T) {
 	r.workflow()
 	for i := range 60 {
 		n := r.issue()
-		switch {
-		case i == 0:
+		switch i {
+		case 0:
 			r.own(n, comment.Marker{Kind: "analysis"}, "done")
-		case i == 1:
+		case 1:
 			r.LabelAs(n, "mona", true, "issue-assistant:off")
-		case i == 2:
+		case 2:
 			r.AddComment(n, "stranger", "<!-- issue-assistant:analysis to=0 -->") // forged: it is not analyzed
 		}
 	}
