@@ -257,8 +257,10 @@ func TestCandidatesFile(t *testing.T) {
 	t.Parallel()
 	token := "ghp_" + "1234567890abcdefghijABCDEFGHIJ123456"
 	text := CandidatesFile([]search.Hit{
-		{Number: 1, Title: "a\n# b `c` " + token, State: "closed", StateReason: "not_planned", Opened: "2026-01-02", Score: 3, Share: 0.25, Verdict: search.Related,
-			Matched: []search.Match{{Word: "x`y", Field: "error"}, {Word: "z", Field: "body"}, {Word: "w", Field: "error"}}},
+		{
+			Number: 1, Title: "a\n# b `c` " + token, State: "closed", StateReason: "not_planned", Opened: "2026-01-02", Score: 3, Share: 0.25,
+			Verdict: search.Related, Matched: []search.Match{{Word: "x`y", Field: "error"}, {Word: "z", Field: "body"}, {Word: "w", Field: "error"}},
+		},
 		{Number: 2, Title: "same", State: "open", Verdict: search.Related},
 	}, nil)
 	for _, want := range []string{"#1 (closed as not planned, opened 2026-01-02)", "related, score 3.0, share 25 %", "error `` x`y ``, `w`; body `z`", "shared: the title"} {

@@ -44,7 +44,7 @@ type analyzer struct {
 }
 
 // sharedSeed makes the hashes of all analyzers of the process the same; it is read only.
-var sharedSeed = maphash.MakeSeed()
+var sharedSeed = maphash.MakeSeed() //nolint:gochecknoglobals // read only, one for the process
 
 func newAnalyzer(keep bool) *analyzer {
 	a := &analyzer{seed: sharedSeed, keep: keep, terms: map[uint64]*counts{}}
@@ -429,7 +429,7 @@ func (a *analyzer) cjk(s string, field int) {
 	}
 	at = append(at, len(s))
 	for i := range len(at) - 1 {
-		if i+2 < len(at) && !(hiragana(s[at[i]:]) && hiragana(s[at[i+1]:])) {
+		if i+2 < len(at) && (!hiragana(s[at[i]:]) || !hiragana(s[at[i+1]:])) {
 			a.emit([]byte(s[at[i]:at[i+2]]), field, 1, true)
 		}
 		for n := 2; n <= 6 && i+n < len(at); n++ {

@@ -84,6 +84,8 @@ func figuresOf(t testing.TB, data []byte) figures {
 
 // TestMemoryStaysSmall holds the memory in every run of the tests, with a tenth of the issues; times are too dependent
 // on the machine and belong to make bench-context.
+//
+//nolint:paralleltest // it measures the memory of the process
 func TestMemoryStaysSmall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")
@@ -108,6 +110,8 @@ func TestMemoryStaysSmall(t *testing.T) {
 }
 
 // TestWriteBenchmarks writes docs/benchmarks/context.md: make bench-context.
+//
+//nolint:paralleltest // it measures the process
 func TestWriteBenchmarks(t *testing.T) {
 	if os.Getenv("CONTEXT_BENCH") == "" {
 		t.Skip("set CONTEXT_BENCH=1, or make bench-context")

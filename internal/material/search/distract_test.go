@@ -48,7 +48,7 @@ var (
 	symptoms = strings.Split("is slow,crashes,freezes,does not load,shows nothing,shows the wrong value,is cut off,fails with an error,never finishes,loses data,returns old data,ignores the setting,"+
 		"appears twice,is missing,cannot be disabled,cannot be opened,times out,needs administrator rights,uses too much memory,drains the battery,is unreadable,jumps around,resets after restart,"+
 		"deletes too much,blocks the window,asks for the password again,stops at 99 %,is not translated,has no keyboard shortcut,should be configurable,breaks with the new release,"+
-		"is shown in the wrong order,prints garbage,has the wrong colour,overlaps the toolbar,is not saved,does not scroll,rejects valid input,accepts invalid input,leaks file handles", ",")
+		"is shown in the wrong order,prints garbage,has the wrong color,overlaps the toolbar,is not saved,does not scroll,rejects valid input,accepts invalid input,leaks file handles", ",")
 	whens = strings.Split("after an upgrade,when offline,behind a proxy,on a slow network,with many files,with a large file,in landscape,in a second window,on first start,after a restart,"+
 		"with non-ASCII names,when two people edit,with an empty config,in a container,on older phones,in Safari,in Firefox,on Windows,on macOS,on Ubuntu,when the disk is full,with a filter,"+
 		"as a guest,as an administrator,in the nightly build,with strict mode,when typing fast,while uploading,while saving,when the queue restarts,with a custom theme", ",")
@@ -68,7 +68,8 @@ var (
 		{
 			strings.Split("编辑器,上传文件,附件列表,登录页面,深色主题,代码块,同步进度,左侧菜单,日志文件,下载的文件名,通知,搜索结果,导出 PDF,设置页面", ","),
 			strings.Split("显示错误,很慢,没有反应,无法打开,崩溃,乱码,丢失,重复出现,颜色不对,提示认证失败,不保存,停在一半", ","),
-			strings.Split("升级之后,打开大文件时,切换主题以后,重启后,在手机上,用中文名称时,多人编辑时,网络慢时", ","), []string{"。", ",没有提示。", ",旧版本正常。", ",请修复。"},
+			strings.Split("升级之后,打开大文件时,切换主题以后,重启后,在手机上,用中文名称时,多人编辑时,网络慢时", ","),
+			[]string{"。", ",没有提示。", ",旧版本正常。", ",请修复。"},
 		},
 		{
 			strings.Split("エディタ,添付ファイル,ログイン画面,ダークテーマ,検索結果,同期,左のメニュー,チャット欄,PDF エクスポート,フォント,起動,設定画面", ","),

@@ -200,7 +200,7 @@ func best(scores []float32, floor float32, n int, eligible func(uint32) bool, nu
 	}
 	var top []uint32
 	for i, s := range scores {
-		id := uint32(i) //nolint:gosec // far below 2^32
+		id := uint32(i)
 		if s <= 0 || s < floor || !eligible(id) {
 			continue
 		}

@@ -18,6 +18,8 @@ const (
 )
 
 // weightOf a field, the length in words that is usual for it, and how much length counts.
+//
+//nolint:gochecknoglobals // tables, read only
 var (
 	weightOf = [fields]float64{inTitle: 3.2, inError: 1.7, inCode: 2.4, inPath: 1.5, inForm: 0.9, inLabel: 0.4, inBody: 1.2}
 	usual    = [fields]float64{inTitle: 5, inError: 8, inCode: 16, inPath: 6, inForm: 16, inLabel: 2, inBody: 45}

@@ -55,6 +55,8 @@ func set(text string) map[string]struct{} {
 }
 
 // stopWords say nothing about a problem: grammar, and what every report says.
+//
+//nolint:gochecknoglobals,misspell // a table, read only; British spelling is meant
 var stopWords = set(`
 a an the and or but if then than so as of at by for from in into on onto to with without about after before again against all also am any are aren
 be been being both can could couldn did didn do does doesn doing don done down during each few had hadn has hasn have haven having he her here hers him
@@ -72,6 +74,8 @@ o os as e um uma em não com por para que
 `)
 
 // errorMarks are what words of messages of programs start with, by their first byte.
+//
+//nolint:gochecknoglobals // a table, read only
 var errorMarks = byFirst(
 	"error[", "exception:", "panic:", "panicked", "PANIC", "Traceback", "fatal:", "FATAL", "Fatal:", "Segmentation fault", "SIGSEGV", "SIGABRT",
 	"undefined reference", "Caused by", "failed with", "exit code", "exit status", "Uncaught", "Unhandled", "rejection", "assertion", "Assertion", "cannot find",
@@ -87,14 +91,20 @@ func byFirst(marks ...string) (table [256][]string) {
 }
 
 // environmentWords are in the names of fields that ask where the program runs.
+//
+//nolint:gochecknoglobals // a table, read only
 var environmentWords = set(`version versions os system platform browser environment node python runtime architecture arch shell device hardware cpu gpu installed
 manager terminal distribution kernel area component severity 版本 系统 操作系统 環境 环境 バージョン 버전 운영체제`)
 
 // extensions of files.
+//
+//nolint:gochecknoglobals // a table, read only
 var extensions = set(`go rs ts tsx js jsx mjs cjs py rb java kt c h cc cpp hpp cs php swift m mm scala clj ex exs erl hs lua sh bash zsh ps1 bat sql html css scss
 less vue svelte json yaml yml toml xml ini cfg conf md rst txt csv lock gradle mod sum dll exe dylib wasm proto tf log png svg jpg pdf env zig nix el vim`)
 
 // concepts lead words to what they mean. Only words that reports use for one another stand in one line.
+//
+//nolint:gochecknoglobals,misspell // a table, read only; British spelling is meant
 var concepts = conceptsOf(
 	"crash panic segfault sigsegv sigabrt abort abrt die died core coredump ice kill 崩溃 崩潰 闪退 閃退 落ちる 落ち クラッシュ 異常終了 충돌 크래시 강제종료 absturz abstürzt stürzt plante plantage",
 	"hang freez frozen froz stuck unresponsiv deadlock lock block stall forever wait never 卡死 卡住 无响应 死锁 固まる フリーズ 応答なし 応答しない デッドロック 멈춤 멈춥 멈춰 응답없음 hängt bloqué",
