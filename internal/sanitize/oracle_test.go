@@ -197,7 +197,7 @@ var (
 	oracleAtHash  = regexp.MustCompile(`[A-Za-z0-9]@[0-9a-f]{7,40}(?:$|[^A-Za-z0-9])`)
 	oracleAddress = regexp.MustCompile(`(?i)(?:https?|ftp)://|(?:^|[^A-Za-z0-9])www\.[a-z0-9]|mailto:\S`)
 	oracleEmail   = regexp.MustCompile(`[A-Za-z0-9]@[A-Za-z0-9-]+\.[A-Za-z0-9]`)
-	oracleCloses  = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?|duplicate of)\s*:?\s*#\d+`)
+	oracleCloses  = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?|duplicate of)\s*:?\s*#\d+(?:$|[^0-9A-Za-z])`)
 	oracleSlash   = regexp.MustCompile(`(?m)^[ \t]*/[a-z][a-z-]*(?:\s|$)`)
 	oracleAlert   = regexp.MustCompile(`(?im)^\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]`)
 )
