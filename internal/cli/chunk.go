@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/issue-assistant/issue-assistant/internal/chunk"
+	"github.com/issue-assistant/issue-assistant/internal/ghaction"
 )
 
 // chunkOptions are the flags that all verbs share.
@@ -48,6 +49,13 @@ func newChunkPollCmd(a *app, o *chunkOptions) *cobra.Command {
 				return err
 			}
 			v := chunk.Poll(s)
+			// Only on a runner: elsewhere the result would stand in the output a second time.
+			if a.Getenv("GITHUB_OUTPUT") != "" {
+				out := ghaction.Output{Name: "action", Value: string(v.Action)}
+				if err := ghaction.FromEnv(a.Getenv, a.Stdout, a.Stderr).SetOutputs(out); err != nil {
+					return err
+				}
+			}
 			if o.json {
 				err = a.writeJSON(v)
 			} else {
