@@ -12,7 +12,7 @@ import (
 // What GitHub makes live in plain text, each read more widely than GitHub does. docs.github.com, "Basic writing and
 // formatting syntax" and "Autolinked references and URLs"; the address forms are those of the GFM specification, 6.9.
 var (
-	addressPattern = lazy.Regexp(`(?i)(?:https?|ftps?)://[^\s<\x01]*|www\.[^\s<\x01]+|(?:mailto|xmpp):[^\s<\x01]+`)
+	addressPattern = lazy.Regexp(`(?i)(?:https?|ftps?)://[^\s<\x01]*|www\.[^\s<\x01]*|(?:mailto|xmpp):[^\s<\x01]+`)
 	mentionPattern = lazy.Regexp(`@[A-Za-z0-9][A-Za-z0-9_-]*(?:/[A-Za-z0-9_.-]+)*`)
 	numberPattern  = lazy.Regexp(`(?i)#[0-9]+|GH-[0-9]+`)
 	uuidPattern    = lazy.Regexp(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
