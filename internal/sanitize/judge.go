@@ -144,10 +144,12 @@ func (s *scan) allowedBare(r *run, from, to int) bool {
 			return false
 		}
 	}
-	if to < len(r.text) && r.node[to] == r.node[from] && strings.IndexByte(" \n).,:;!?", r.text[to]) < 0 {
-		return false
+	// The source decides where an address ends: code and emphasis right behind it would become part of it.
+	end, start := int(r.to[to-1]), int(r.from[from])
+	if end < len(s.src) && strings.IndexByte(").,:;!?", s.src[end]) >= 0 {
+		end++
 	}
-	return from == 0 || r.node[from-1] != r.node[from] || strings.IndexByte(" \n(", r.text[from-1]) >= 0
+	return (end >= len(s.src) || strings.IndexByte(" \n", s.src[end]) >= 0) && (start == 0 || strings.IndexByte(" \n(", s.src[start-1]) >= 0)
 }
 
 // closingWords are GitHub's keywords ("Linking a pull request to an issue") and the words that mark a duplicate.

@@ -213,7 +213,7 @@ func (r reading) findings(allowedLive []string, mentions int) []string {
 			}
 			continue
 		}
-		if l.Kind == "link" && (strings.HasPrefix(l.Value, "https://github.com/octo/demo/blob/") && !strings.Contains(l.Value, "..") || l.Value == "https://github.com/octo/demo/issues/12") {
+		if l.Kind == "link" && (strings.HasPrefix(strings.ToLower(l.Value), "https://github.com/octo/demo/blob/") && !strings.Contains(l.Value, "..") || strings.ToLower(l.Value) == "https://github.com/octo/demo/issues/12") {
 			continue
 		}
 		item := l.Kind + " " + strings.TrimSpace(l.Value)
