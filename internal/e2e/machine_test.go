@@ -48,6 +48,7 @@ runs:
   using: composite
   steps:
     - shell: bash
+      if: always()
       env:
         NAME: ${{ inputs.name }}
         FILES: ${{ inputs.path }}
