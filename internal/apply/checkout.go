@@ -35,7 +35,7 @@ type gitCheckout struct {
 // OpenCheckout lists the tracked files of a working copy. Submodules and symbolic links are not files: the first have
 // no content here, the second may lead anywhere.
 func OpenCheckout(ctx context.Context, dir string) (Checkout, error) {
-	cmd := exec.CommandContext(ctx, "git", "ls-files", "--stage", "-z")
+	cmd := exec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false", "ls-files", "--stage", "-z") // fsmonitor may name a program
 	cmd.Dir = dir
 	out, err := cmd.Output()
 	if err != nil {
