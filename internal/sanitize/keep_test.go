@@ -22,6 +22,9 @@ func TestPlainTextStays(t *testing.T) {
 			if text == "# " && place < AfterNumber {
 				continue // an empty heading
 			}
+			if strings.HasPrefix(text, "https://") && place == BesideCode {
+				continue // the code behind it would become part of the address
+			}
 			if got := Clean(text, place, testPolicy()); got != strings.TrimSpace(text) && strings.TrimSpace(got) != strings.TrimSpace(text) {
 				t.Errorf("place %d (-want +got):\n%s", place, cmp.Diff(text, got))
 			}
