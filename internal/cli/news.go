@@ -42,7 +42,7 @@ func nothingNew(name task.Name, p payload, thread []task.Entry, reporter string)
 	switch {
 	case p.Action == "edited":
 	case name == task.FollowUp:
-		if due, why := task.FollowUpDue(thread, reporter, false); !due {
+		if due, why := task.FollowUpLeft(thread, reporter, false); !due {
 			return why
 		}
 	case name == task.Triage && analyzed(thread) && len(task.Unread(thread)) == 0:

@@ -225,12 +225,21 @@ func (f Facts) comment() Decision {
 
 func (f Facts) byReporter() Decision {
 	switch {
-	case !f.waits():
+	case !f.waits() && !f.answersRun():
 		return none("the issue does not wait for its reporter")
 	case Thanks(f.Comment.Body):
 		return none("thanks alone answer no question: the issue still waits")
 	}
 	return f.answered(false)
+}
+
+// answersRun reports whether an earlier comment of the reporter took the issue out of its waiting and no answer has read
+// it yet: its run may be past reading, and what the reporter adds meanwhile must not be lost. When that run did read it,
+// the one that starts now finds nothing new before it costs anything.
+func (f Facts) answersRun() bool {
+	return slices.ContainsFunc(Unread(f.Thread), func(e Entry) bool {
+		return e.ID < f.Comment.ID && same(e.By, f.Issue.Author) && !Thanks(e.Body)
+	})
 }
 
 // answered takes the issue out of its waiting and goes on when that is due.

@@ -112,6 +112,16 @@ func TestRoute(t *testing.T) {
 		{"answer", nil, FollowUp, "answered", nil, []string{needsInfo}, "", false},
 		{"answer in other case", []change{func(f *Facts) { f.Comment.Author.Login, f.Sender.Login = "ALICE", "ALICE" }}, FollowUp, "", nil, []string{needsInfo}, "", false},
 		{"answer, stale too", []change{labels("Stale", needsInfo, possible)}, FollowUp, "", nil, []string{needsInfo, stale, possible}, "", false},
+		{"while an earlier answer is followed up", []change{labels("bug"), func(f *Facts) {
+			f.Thread = append([]Entry{f.Thread[0], {ID: 45, By: reporter, Body: "On Linux."}}, f.Thread[1:]...)
+		}}, FollowUp, "answered", nil, nil, "", false},
+		{"after an earlier answer was followed up", []change{labels("bug"), func(f *Facts) {
+			read := Entry{ID: 47, By: assistant, Mark: &Mark{Kind: MarkFollowUp, HasRead: true, Read: 45}}
+			f.Thread = append([]Entry{f.Thread[0], {ID: 45, By: reporter, Body: "On Linux."}, read}, f.Thread[1:]...)
+		}}, None, "does not wait", nil, nil, "", false},
+		{"not waiting, thanked before", []change{labels("bug"), func(f *Facts) {
+			f.Thread = append([]Entry{f.Thread[0], {ID: 45, By: reporter, Body: "Thanks!"}}, f.Thread[1:]...)
+		}}, None, "does not wait", nil, nil, "", false},
 		{"not waiting", []change{labels("bug")}, None, "does not wait", nil, nil, "", false},
 		{"thanks", []change{by(reporter, "Thanks a lot! 🎉")}, None, "thanks", nil, nil, "", false},
 		{"thanks and more", []change{by(reporter, "Thanks, it is 1.2")}, FollowUp, "", nil, []string{needsInfo}, "", false},

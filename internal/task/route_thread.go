@@ -46,16 +46,22 @@ func FollowUpDue(thread []Entry, reporter string, edit bool) (due bool, why stri
 	if len(answers) == 0 {
 		return false, "the assistant has not asked anything"
 	}
-	last := answers[0]
-	for _, e := range answers {
-		if since(e) >= since(last) {
-			last = e
-		}
-	}
-	switch {
-	case !last.Mark.Questions:
+	last := newest(answers)
+	if !last.Mark.Questions {
 		return false, "the assistant's last answer asked nothing"
-	case len(marked(thread, MarkFollowUp)) >= maxFollowUps:
+	}
+	return FollowUpLeft(thread, reporter, edit)
+}
+
+// FollowUpLeft reports whether a follow-up that was due when its event was decided still has something to read: an
+// answer to another comment may have been given meanwhile, and may have asked nothing.
+func FollowUpLeft(thread []Entry, reporter string, edit bool) (left bool, why string) {
+	answers := marked(thread, MarkAnalysis, MarkFollowUp)
+	if len(answers) == 0 {
+		return false, "the assistant has not asked anything"
+	}
+	last := newest(answers)
+	if len(marked(thread, MarkFollowUp)) >= maxFollowUps {
 		return false, fmt.Sprintf("the assistant followed up %d times already", maxFollowUps)
 	}
 	isNew := edit
@@ -73,6 +79,17 @@ func FollowUpDue(thread []Entry, reporter string, edit bool) (due bool, why stri
 		return false, "nothing new since the assistant's last answer"
 	}
 	return true, ""
+}
+
+// newest is the answer that had read most.
+func newest(answers []Entry) Entry {
+	last := answers[0]
+	for _, e := range answers {
+		if since(e) >= since(last) {
+			last = e
+		}
+	}
+	return last
 }
 
 // Unread are the comments of people that came after what the assistant's last analysis or follow-up had read.
