@@ -14,7 +14,7 @@ func (a *run) followUp(ctx context.Context) error {
 	existing := a.answering(task.MarkFollowUp)
 	if existing == nil && !a.ByHand {
 		thread := comment.Thread(a.all, a.owner, a.maintainer(ctx))
-		if due, why := task.FollowUpDue(thread, comment.Login(a.issue.Author), a.Edit); !due {
+		if due, why := task.FollowUpLeft(thread, comment.Login(a.issue.Author), a.Edit); !due {
 			a.skip(why)
 			return nil
 		}
