@@ -126,7 +126,7 @@ func BenchmarkNormal(b *testing.B) {
 func TestHostileTextsComeOut(t *testing.T) {
 	t.Parallel()
 	policy := testPolicy()
-	for what, text := range hostile(16 << 10) {
+	for what, text := range hostile(6 << 10) {
 		for _, place := range []Place{Paragraph, ListEntry, Cell} {
 			f := place.frame()
 			comment := f.before + Clean(text, place, policy) + f.after
