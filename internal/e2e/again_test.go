@@ -94,10 +94,11 @@ func TestTwoCommentsWithinASecond(t *testing.T) {
 	firstEvent, secondEvent := w.said(first, reporter, "FIRSTWORD: version 1.2"), w.said(second, reporter, "SECONDWORD: and on Linux")
 	one := w.run(t, start{event: "issue_comment", payload: firstEvent, run: 4712, job: "event"})
 	two := w.run(t, start{event: "issue_comment", payload: secondEvent, run: 4713, job: "event"})
-	if one.outputs["event.task"] != "follow-up" {
-		t.Fatalf("the first event starts %q: %s", one.outputs["event.task"], one.outputs["event.reason"])
+	for _, r := range []result{one, two} {
+		if r.outputs["event.task"] != "follow-up" {
+			t.Fatalf("an event starts %q: %s", r.outputs["event.task"], r.outputs["event.reason"])
+		}
 	}
-	t.Logf("the second event starts %q: %s", two.outputs["event.task"], two.outputs["event.reason"])
 	restore := w.replay(t, "issue-assistant.yml", "event", one.event())
 	r := w.run(t, start{event: "issue_comment", payload: firstEvent, run: 4712})
 	restore()
@@ -108,10 +109,7 @@ func TestTwoCommentsWithinASecond(t *testing.T) {
 	if last := string(requests[len(requests)-1].Body); !strings.Contains(last, "FIRSTWORD") || !strings.Contains(last, "SECONDWORD") {
 		t.Error("a comment was not read")
 	}
-	// At the worst the second event was decided before the first had taken the issue out of its waiting.
-	late := two.event()
-	late["task"], late["comment"] = "follow-up", strconv.FormatInt(second, 10)
-	restore = w.replay(t, "issue-assistant.yml", "event", late)
+	restore = w.replay(t, "issue-assistant.yml", "event", two.event())
 	r = w.run(t, start{event: "issue_comment", payload: secondEvent, run: 4713})
 	restore()
 	if r.code != 0 || r.outputs["engine.reason"] != "nothing new" || r.jobs["Apply"] != "" {
@@ -122,6 +120,40 @@ func TestTwoCommentsWithinASecond(t *testing.T) {
 	}
 	if got := w.ours(); len(got) != 2 || !strings.Contains(got[1].Body, "Then it is the map.") {
 		t.Errorf("comments: %+v", got)
+	}
+}
+
+// TestACommentWhileTheEngineRuns: what the reporter adds when the first run is past reading gets a run of its own.
+func TestACommentWhileTheEngineRuns(t *testing.T) {
+	t.Parallel()
+	var w *world
+	turn, late := 0, int64(0)
+	w = newWorld(t, anthropic.Script{Next: func(*anthropic.Request) anthropic.Step {
+		switch turn++; turn {
+		case 1:
+			return anthropic.Step{Answer: asks()}
+		case 2:
+			late = w.gh.AddComment(number, reporter, "LATEWORD: only with an empty file")
+			return anthropic.Step{Answer: followUp("Then it is the map.")}
+		}
+		return anthropic.Step{Answer: followUp("Then it is the empty file.")}
+	}}, "")
+	if r := w.run(t, start{event: "issues", payload: w.opened()}); r.code != 0 {
+		t.Fatalf("rc %d", r.code)
+	}
+	first := w.gh.AddComment(number, reporter, "Version 1.2")
+	one := w.run(t, start{event: "issue_comment", payload: w.said(first, reporter, "Version 1.2"), run: 4712})
+	if one.jobs["Apply"] != "success" || late == 0 {
+		t.Fatalf("jobs %v, comment %d", one.jobs, late)
+	}
+	// Its event was decided while the first run went on, when its comment and the first were both unread.
+	defer w.replay(t, "issue-assistant.yml", "event", map[string]string{"issue": "12", "task": "follow-up", "comment": strconv.FormatInt(late, 10)})()
+	two := w.run(t, start{event: "issue_comment", payload: w.said(late, reporter, "LATEWORD: only with an empty file"), run: 4713})
+	if two.code != 0 || two.jobs["Apply"] != "success" {
+		t.Errorf("rc %d, jobs %v: %s", two.code, two.jobs, two.outputs["engine.reason"])
+	}
+	if got := w.ours(); len(got) != 3 || !strings.Contains(got[2].Body, "the empty file") {
+		t.Errorf("%d comments", len(got))
 	}
 }
 

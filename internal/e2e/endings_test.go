@@ -65,6 +65,7 @@ func TestEndingsWithoutAComment(t *testing.T) {
 }
 
 func (e ending) test(t *testing.T) {
+	t.Helper()
 	w := newWorld(t, e.script, settings(e.settings))
 	r := w.run(t, start{event: "issues", payload: w.opened(), key: e.key})
 	color := "success"

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 func program(t *testing.T) string {
 	t.Helper()
 	binary.once.Do(func() {
-		if binary.dir, binary.err = os.MkdirTemp("", "issue-assistant-e2e-"); binary.err != nil {
+		if binary.dir, binary.err = os.MkdirTemp("", "issue-assistant-e2e-"); binary.err != nil { //nolint:usetesting // all tests share it
 			return
 		}
 		if binary.err = os.Chmod(binary.dir, 0o755); binary.err != nil { // the engine's user comes through here

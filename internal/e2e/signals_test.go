@@ -40,6 +40,7 @@ func TestAStepIsEnded(t *testing.T) {
 		line  string
 	}{
 		{"INT to the step", func(t *testing.T, w *world, _ *exec.Cmd) {
+			t.Helper()
 			if pid := w.runningEngine(t); pid > 0 {
 				if err := syscall.Kill(pid, syscall.SIGINT); err != nil {
 					t.Error(err)
@@ -47,6 +48,7 @@ func TestAStepIsEnded(t *testing.T) {
 			}
 		}, "interrupted", "interrupted"},
 		{"INT to act", func(t *testing.T, w *world, act *exec.Cmd) {
+			t.Helper()
 			if w.runningEngine(t) > 0 {
 				if err := act.Process.Signal(syscall.SIGINT); err != nil {
 					t.Error(err)
@@ -54,6 +56,7 @@ func TestAStepIsEnded(t *testing.T) {
 			}
 		}, "", ""},
 		{"KILL of the engine", func(t *testing.T, w *world, _ *exec.Cmd) {
+			t.Helper()
 			if w.runningEngine(t) > 0 {
 				for _, pid := range w.engines(t) {
 					if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
