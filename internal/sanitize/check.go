@@ -18,7 +18,7 @@ const MaxComment = 65536
 // CheckComment parses a whole comment and returns everything in it that is live and not allowed, in order; nil means that
 // it may be posted. What the template writes itself passes by [Policy.Template], its one mention by [Policy.Reporter].
 func CheckComment(markdown string, p Policy) []Problem {
-	if tooDeep(markdown) || tooManyMarks(markdown) {
+	if tooDeep(markdown) || tooManyMarksLeft(markdown) {
 		return []Problem{{"nesting", 0, len(markdown)}}
 	}
 	var problems []Problem

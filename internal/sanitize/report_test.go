@@ -31,7 +31,7 @@ func TestWriteBenchmarks(t *testing.T) { //nolint:paralleltest // it measures
 	}
 	best := func(run func(string), text string) time.Duration {
 		least := time.Hour
-		for range 5 {
+		for i := 0; i < 5 || i < 25 && least > 50*time.Millisecond; i++ { // more where other programs may have run between
 			start := time.Now()
 			run(text)
 			least = min(least, time.Since(start))
@@ -39,7 +39,7 @@ func TestWriteBenchmarks(t *testing.T) { //nolint:paralleltest // it measures
 		return least
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Time to clean\n\nWritten by `make bench-sanitize` on %s/%s, %d processors; best of five, one thread.\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	fmt.Fprintf(&b, "# Time to clean\n\nWritten by `make bench-sanitize` on %s/%s, %d processors; best of five (of 25 above 50 ms), one thread.\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	fmt.Fprintf(&b, "A normal comment of %d bytes (four paragraphs of prose, code and a list each):\n\n| step | ms |\n| --- | ---: |\n", 4*len(normalComment))
 	for _, job := range jobs {
 		fmt.Fprintf(&b, "| %s | %.2f |\n", job.name, ms(best(job.run, strings.Repeat(normalComment, 4))))
@@ -65,7 +65,7 @@ func TestWriteBenchmarks(t *testing.T) { //nolint:paralleltest // it measures
 			t.Errorf("%s takes %v for %s", job.name, rows[0].time, rows[0].what)
 		}
 	}
-	b.WriteString("\nCaps: a text with more than 2,000 of the marks that pair up, one in eight characters or more, or nested deeper than 100, is not parsed but shown as code; so is one\nof more than 256 KiB, and one that still changes after 12 passes.\n")
+	b.WriteString("\nCaps: a text is not parsed but shown as code when it is longer than 256 KiB, nests deeper than 100, or holds more than 2,000 of the marks that pair up (1,000 in one\nblock), if they are an eighth of it; so is one that still changes after 12 passes. The check refuses twice as many in one block.\n")
 	path := filepath.Join(testtool.Root(t), "docs", "benchmarks", "sanitize.md")
 	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
