@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"embed"
 	"encoding/json"
@@ -138,7 +139,7 @@ func (s *trial) fill(ctx context.Context, what string, f tryFlags, repo string) 
 
 func (s *trial) fillSample(name string) error {
 	read := func(file string) []byte {
-		data, err := samples.ReadFile(file)
+		data, err := readSample(file)
 		if err != nil {
 			return nil
 		}
@@ -166,6 +167,22 @@ func (s *trial) fillSample(name string) error {
 		return failure(err)
 	}
 	return s.fillSettings(assets.FS)
+}
+
+// readSample reads a file of the samples; most are compressed, to keep the program small.
+func readSample(file string) ([]byte, error) {
+	data, err := samples.ReadFile(file)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return data, err
+	}
+	if data, err = samples.ReadFile(file + ".gz"); err != nil {
+		return nil, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
 }
 
 // fillCheckout takes the settings of the working folder, where there are any: the issue is tried as this repository
