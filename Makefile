@@ -32,7 +32,7 @@ tools-engines:
 .PHONY: bench-usage fuzz-usage
 bench-usage:
 	mkdir -p bin docs/benchmarks
-	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/issue-assistant ./cmd/issue-assistant
+	CGO_ENABLED=0 go build -trimpath -tags=nethttpomithttp2 -ldflags='-s -w' -o bin/issue-assistant ./cmd/issue-assistant
 	go run ./internal/tools/benchusage -binary bin/issue-assistant
 
 # Every fuzz target of the usage line for FUZZTIME each.

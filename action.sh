@@ -40,6 +40,6 @@ built=$out/issue-assistant$suffix
   unset ANTHROPIC_API_KEY CLAUDE_CODE_OAUTH_TOKEN OPENAI_API_KEY GEMINI_API_KEY GH_TOKEN GITHUB_TOKEN
   cd -- "$here"
   GOTOOLCHAIN=local GOFLAGS=-mod=readonly GOWORK=off CGO_ENABLED=0 \
-    go build -trimpath -o "$built" ./cmd/issue-assistant
+    go build -trimpath -tags nethttpomithttp2 -o "$built" ./cmd/issue-assistant
 ) >&2 || fail 3 'building the action from its source failed; the lines above say why'
 exec "$built" "${words[@]}"

@@ -251,26 +251,34 @@ func TestSchemaTakesGoodAnswer(t *testing.T) {
 	}
 }
 
-// The published schemas are what the types say; -update writes them.
+// What is published is what an answer of a repository without labels is held against, but for the descriptions of the
+// lists that labels close: nothing of the file is lost on the way in and out.
 func TestPublishedSchemas(t *testing.T) {
 	t.Parallel()
 	for _, name := range task.Names {
-		want, err := CheckedSchema(name, Labels{})
+		published, err := os.ReadFile(filepath.Join(testtool.Root(t), "schema", "answer-"+string(name)+".schema.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join(testtool.Root(t), "schema", "answer-"+string(name)+".schema.json")
-		if *update {
-			if err := os.WriteFile(path, want, 0o644); err != nil {
+		checked, err := CheckedSchema(name, Labels{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got map[string]any
+		for data, into := range map[*[]byte]*map[string]any{&published: &want, &checked: &got} {
+			if err := json.Unmarshal(*data, into); err != nil {
 				t.Fatal(err)
 			}
 		}
-		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
+		for _, list := range []string{"kind", "areas", "topics"} {
+			for _, s := range []map[string]any{want, got} {
+				if p, ok := s["properties"].(map[string]any)[list].(map[string]any); ok {
+					delete(p, "description")
+				}
+			}
 		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s: run go test ./internal/answer -update: %s", path, diff)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }

@@ -8,8 +8,6 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
-	schemas "github.com/invopop/jsonschema"
-
 	"github.com/issue-assistant/issue-assistant/internal/config"
 )
 
@@ -43,21 +41,21 @@ func (m *mender) needed(object map[string]any) bool {
 	return false
 }
 
-func (m *mender) object(at string, s *schemas.Schema, object map[string]any) {
-	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
-		v, ok := object[p.Key]
+func (m *mender) object(at string, s *node, object map[string]any) {
+	for _, p := range s.Properties {
+		v, ok := object[p.name]
 		if !ok {
 			continue
 		}
-		where := p.Key
+		where := p.name
 		if at != "" {
-			where = at + "." + p.Key
+			where = at + "." + p.name
 		}
-		object[p.Key] = m.property(where, p.Key, p.Value, v)
+		object[p.name] = m.property(where, p.name, p.schema, v)
 	}
 }
 
-func (m *mender) property(where, key string, s *schemas.Schema, v any) any {
+func (m *mender) property(where, key string, s *node, v any) any {
 	switch v := v.(type) {
 	case string:
 		switch key {
@@ -98,15 +96,15 @@ func (m *mender) kind(where, v string) string {
 	return name
 }
 
-func (m *mender) text(where string, s *schemas.Schema, v string) string {
-	if s.MaxLength == nil || runes(v) <= limitOf(s.MaxLength) {
+func (m *mender) text(where string, s *node, v string) string {
+	if s.MaxLength == nil || runes(v) <= *s.MaxLength {
 		return v
 	}
 	m.note(where, fmt.Sprintf("had %d characters, cut to %d", runes(v), *s.MaxLength), "")
-	return cut(v, limitOf(s.MaxLength))
+	return cut(v, *s.MaxLength)
 }
 
-func (m *mender) list(where, key string, s *schemas.Schema, v []any) []any {
+func (m *mender) list(where, key string, s *node, v []any) []any {
 	switch key {
 	case "areas":
 		v = m.labelList(where, v, m.labels.Areas)
@@ -115,7 +113,7 @@ func (m *mender) list(where, key string, s *schemas.Schema, v []any) []any {
 	case "duplicates", "related", "references":
 		v = m.entries(where, key, s.Items, v)
 	}
-	if s.MaxItems != nil && len(v) > limitOf(s.MaxItems) {
+	if s.MaxItems != nil && len(v) > *s.MaxItems {
 		m.note(where, fmt.Sprintf("had %d entries, kept the first %d", len(v), *s.MaxItems), "")
 		v = v[:*s.MaxItems]
 	}
@@ -168,7 +166,7 @@ func (m *mender) label(where, name string, among []config.Label) (string, bool) 
 }
 
 // entries repairs duplicates, related and references: entries that can name nothing are dropped, the others' texts cut.
-func (m *mender) entries(where, key string, s *schemas.Schema, v []any) []any {
+func (m *mender) entries(where, key string, s *node, v []any) []any {
 	kept := make([]any, 0, len(v))
 	seen := map[string]bool{}
 	for i, item := range v {
@@ -218,7 +216,7 @@ func (m *mender) number(at string, entry map[string]any) (id string, ok bool) {
 
 // place makes sure that a reference can name a file: a path or an anchor too long to be true, or a line below zero,
 // drops it. null and "" stand for a part that is left out.
-func (m *mender) place(at string, s *schemas.Schema, entry map[string]any) bool {
+func (m *mender) place(at string, s *node, entry map[string]any) bool {
 	for _, key := range []string{"line", "anchor"} {
 		if v, has := entry[key]; has && v == nil {
 			delete(entry, key)
@@ -234,8 +232,8 @@ func (m *mender) place(at string, s *schemas.Schema, entry map[string]any) bool 
 	}
 	for _, key := range []string{"path", "anchor"} {
 		text, isText := entry[key].(string)
-		property, _ := s.Properties.Get(key)
-		if isText && property.MaxLength != nil && runes(text) > limitOf(property.MaxLength) {
+		property := s.Properties.get(key)
+		if isText && property.MaxLength != nil && runes(text) > *property.MaxLength {
 			m.note(at, "dropped, its "+key+" is too long:", text)
 			return false
 		}
@@ -255,10 +253,4 @@ func wholeNumber(n json.Number) (int, bool) {
 	}
 	v := r.Num().Int64()
 	return int(v), v < limit && v > -limit
-}
-
-// limitOf is a length of the schema; the types' tags hold small ones only.
-func limitOf(n *uint64) int {
-	const most = 1 << 20
-	return int(min(*n, most))
 }

@@ -57,7 +57,7 @@ func Parse(name task.Name, raw string, labels Labels) (Answer, []Repair, error) 
 		return Answer{}, nil, err
 	}
 	if checked.Validate(object) != nil || m.needed(object) {
-		s, err := reflect(name, labels)
+		s, err := load(name, labels)
 		if err != nil {
 			return Answer{}, nil, err
 		}

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	schemas "github.com/invopop/jsonschema"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	assets "github.com/issue-assistant/issue-assistant"
 	"github.com/issue-assistant/issue-assistant/internal/config"
 	"github.com/issue-assistant/issue-assistant/internal/task"
 )
@@ -16,31 +16,34 @@ import (
 // extras. It has no lengths (engines enforce them with paid extra turns; OpenAI's strict mode refuses them) and no
 // single quote (it may stand in one). One line of JSON.
 func Schema(name task.Name, labels Labels) ([]byte, error) {
-	s, err := reflect(name, labels)
+	s, err := load(name, labels)
 	if err != nil {
 		return nil, err
 	}
-	for property := range walk(s) {
-		property.MaxLength, property.MaxItems, property.Minimum = nil, nil, ""
-		if property.Type == "object" {
-			property.Required = keys(property)
+	s.Version, s.Title = "", ""
+	s.walk(func(n *node) {
+		n.MaxLength, n.MaxItems, n.Minimum = nil, nil, nil
+		if n.Type != "object" {
+			return
 		}
-	}
+		n.Required = nil
+		for _, m := range n.Properties {
+			n.Required = append(n.Required, m.name)
+		}
+	})
 	return encode(s, "")
 }
 
 // CheckedSchema is what [Parse] holds an answer against: the engine's schema with its lengths. The places in files and
 // the language of a release reply may be left out.
 func CheckedSchema(name task.Name, labels Labels) ([]byte, error) {
-	s, err := reflect(name, labels)
+	s, err := load(name, labels)
 	if err != nil {
 		return nil, err
 	}
-	if kind, ok := s.Properties.Get("kind"); ok && len(kind.Enum) > 0 {
+	if kind := s.Properties.get("kind"); kind != nil && len(kind.Enum) > 0 {
 		kind.Enum = append(kind.Enum, "") // what is left of an unknown kind
 	}
-	s.Version = schemas.Version
-	s.Title = "Answer of the task " + string(name)
 	return encode(s, "  ")
 }
 
@@ -60,28 +63,23 @@ func prototype(name task.Name) (any, error) {
 	return nil, fmt.Errorf("the task %q has no answer", name)
 }
 
-func reflect(name task.Name, labels Labels) (*schemas.Schema, error) {
-	p, err := prototype(name)
+// load reads the published schema of a task's answer, which is generated from the types of this package, and closes
+// its lists to the repository's labels.
+func load(name task.Name, labels Labels) (*node, error) {
+	data, err := assets.FS.ReadFile("schema/answer-" + string(name) + ".schema.json")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the task %q has no answer: %w", name, err)
 	}
-	r := schemas.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true}
-	s := r.Reflect(p)
-	s.Version = ""
+	s := &node{}
+	if err := strict(json.NewDecoder(bytes.NewReader(data))).Decode(s); err != nil {
+		return nil, fmt.Errorf("read the schema of an answer: %w", err)
+	}
 	for _, list := range []struct {
 		property string
 		labels   []config.Label
 	}{{"kind", labels.Kinds}, {"areas", labels.Areas}, {"topics", labels.Topics}} {
-		property, ok := s.Properties.Get(list.property)
-		if !ok {
-			continue
-		}
-		choose(property, names(list.labels))
-	}
-	// The tag's maxLength of a list of texts belongs to its entries.
-	for property := range walk(s) {
-		if property.Type == "array" && property.MaxLength != nil {
-			property.Items.MaxLength, property.MaxLength = property.MaxLength, nil
+		if property := s.Properties.get(list.property); property != nil {
+			choose(property, names(list.labels))
 		}
 	}
 	return s, nil
@@ -89,7 +87,7 @@ func reflect(name task.Name, labels Labels) (*schemas.Schema, error) {
 
 // choose closes a property (or the entries of a list) to the repository's labels. An empty list of choices cannot be
 // written as an enum: the list stays open and its description says that it is empty, which [Parse] enforces.
-func choose(property *schemas.Schema, among []string) {
+func choose(property *node, among []string) {
 	if len(among) == 0 {
 		property.Description = "this repository has no such labels: always empty"
 		return
@@ -98,44 +96,11 @@ func choose(property *schemas.Schema, among []string) {
 	if property.Type == "array" {
 		target = property.Items
 	}
-	for _, name := range among {
-		target.Enum = append(target.Enum, name)
-	}
-}
-
-// walk visits a schema and everything in it.
-func walk(s *schemas.Schema) func(yield func(*schemas.Schema) bool) {
-	return func(yield func(*schemas.Schema) bool) { visit(s, yield) }
-}
-
-func visit(s *schemas.Schema, yield func(*schemas.Schema) bool) bool {
-	if s == nil {
-		return true
-	}
-	if !yield(s) || !visit(s.Items, yield) {
-		return false
-	}
-	if s.Properties == nil {
-		return true
-	}
-	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
-		if !visit(p.Value, yield) {
-			return false
-		}
-	}
-	return true
-}
-
-func keys(s *schemas.Schema) []string {
-	var out []string
-	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
-		out = append(out, p.Key)
-	}
-	return out
+	target.Enum = append(target.Enum, among...)
 }
 
 // encode writes a schema. Quotes in label names become escapes, which mean the same in JSON.
-func encode(s *schemas.Schema, indent string) ([]byte, error) {
+func encode(s *node, indent string) ([]byte, error) {
 	data, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("encode the schema: %w", err)

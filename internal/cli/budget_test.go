@@ -24,7 +24,7 @@ func TestSizeAndStartUpStayInTheirBudget(t *testing.T) {
 	dir := t.TempDir()
 	build := func(name, source string) string {
 		out := filepath.Join(dir, name)
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out, source)
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-tags=nethttpomithttp2", "-ldflags=-s -w", "-o", out, source)
 		cmd.Dir = testtool.Root(t)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 		if text, err := cmd.CombinedOutput(); err != nil {

@@ -49,7 +49,7 @@ func program(t *testing.T) string {
 		if binary.err = os.Chmod(binary.dir, 0o755); binary.err != nil { // the engine's user comes through here
 			return
 		}
-		cmd := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(binary.dir, "issue-assistant"), "./cmd/issue-assistant")
+		cmd := exec.Command("go", "build", "-trimpath", "-tags=nethttpomithttp2", "-o", filepath.Join(binary.dir, "issue-assistant"), "./cmd/issue-assistant")
 		cmd.Dir = testtool.Root(t)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
 		if out, err := cmd.CombinedOutput(); err != nil {

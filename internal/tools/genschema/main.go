@@ -1,5 +1,5 @@
-// Command genschema writes what is made from the table of settings: the JSON schemas of config.toml and labels.toml,
-// docs/reference/settings.md, and the table of settings in README.md.
+// Command genschema writes what is made from the table of settings and the types of the answers: the JSON schemas of
+// config.toml, labels.toml and the five answers, docs/reference/settings.md, and the table of settings in README.md.
 //
 // It is a program of its own so that the schema library stays out of the product. Run it at the root of the repository;
 // with -check it writes nothing and ends with 1 when a file differs.
@@ -63,10 +63,10 @@ func run(root string, check bool, out io.Writer) error {
 // generate returns the files by path. The README is among them when it has the markers.
 func generate(root fs.FS) (map[string][]byte, error) {
 	files := map[string][]byte{"docs/reference/settings.md": []byte(reference())}
-	for name, schema := range map[string]any{
-		"schema/config.schema.json": configSchema(),
-		"schema/labels.schema.json": labelsSchema(),
-	} {
+	schemas := answerSchemas()
+	schemas["schema/config.schema.json"] = configSchema()
+	schemas["schema/labels.schema.json"] = labelsSchema()
+	for name, schema := range schemas {
 		data, err := encode(schema)
 		if err != nil {
 			return nil, err
