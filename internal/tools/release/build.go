@@ -206,5 +206,13 @@ func (r release) releaseCommit(ctx context.Context) (string, error) {
 		return "", err
 	}
 	message := fmt.Sprintf("Release %s\n\nBuilt from %s; dist/SOURCE says how.", r.version, r.source)
-	return gitText(ctx, r.root, "commit-tree", tree, "-p", r.source, "-m", message)
+	date, err := gitText(ctx, r.root, "show", "-s", "--format=%cI", r.source)
+	if err != nil {
+		return "", err
+	}
+	// Names and times are fixed, so that whoever builds the same source gets the same hash.
+	const name, mail = "github-actions[bot]", "41898282+github-actions[bot]@users.noreply.github.com"
+	env = append(env, "GIT_AUTHOR_NAME="+name, "GIT_AUTHOR_EMAIL="+mail, "GIT_AUTHOR_DATE="+date,
+		"GIT_COMMITTER_NAME="+name, "GIT_COMMITTER_EMAIL="+mail, "GIT_COMMITTER_DATE="+date)
+	return gitWith(ctx, r.root, env, "commit-tree", tree, "-p", r.source, "-m", message)
 }

@@ -3,6 +3,9 @@
 //	release -version v1.2.3 -out DIR            binaries, checksums, SOURCE, archives, bill of materials, notes
 //	release -version v1.2.3 -out DIR -verify    the same twice, from two folders, compared byte by byte
 //	release -version v1.2.3 -out DIR -commit    also a release commit (child of HEAD) that adds dist/; prints its hash
+//	release -version v1.2.3 -out DIR -built -commit    only that commit, of what DIR holds already
+//
+// The same source and version give the same bytes and the same release commit on every machine.
 //
 // The release commit carries the Linux binaries that the action runs; the other systems get archives.
 package main
@@ -19,8 +22,8 @@ import (
 )
 
 type options struct {
-	version, out   string
-	verify, commit bool
+	version, out          string
+	verify, commit, built bool
 }
 
 func main() {
@@ -42,6 +45,7 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.out, "out", "", "the folder that gets everything")
 	flags.BoolVar(&o.verify, "verify", false, "build a second time from a copy of the sources elsewhere and compare")
 	flags.BoolVar(&o.commit, "commit", false, "create the release commit")
+	flags.BoolVar(&o.built, "built", false, "the -out folder holds the build already: build nothing")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -64,8 +68,13 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	r := release{version: o.version, source: source, root: root, out: out}
-	if err := r.build(ctx); err != nil {
-		return err
+	if o.built && (o.verify || !o.commit) {
+		return fmt.Errorf("-built goes with -commit alone")
+	}
+	if !o.built {
+		if err := r.build(ctx); err != nil {
+			return err
+		}
 	}
 	if o.verify {
 		if err := r.rebuildAndCompare(ctx); err != nil {

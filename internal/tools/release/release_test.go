@@ -54,7 +54,7 @@ func TestArchivesAreReproducible(t *testing.T) {
 
 func TestWrongUsage(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{}, {"-version", "1.2.3", "-out", "x"}, {"-version", "v1.2.3"}, {"-version", "v1.2.3;rm", "-out", "x"}, {"-nope"}} {
+	for _, args := range [][]string{{}, {"-version", "1.2.3", "-out", "x"}, {"-version", "v1.2.3"}, {"-version", "v1.2.3;rm", "-out", "x"}, {"-version", "v1.2.3", "-out", "x", "-built"}, {"-version", "v1.2.3", "-out", "x", "-built", "-commit", "-verify"}, {"-nope"}} {
 		if err := run(t.Context(), args); err == nil {
 			t.Errorf("%v was accepted", args)
 		}
@@ -96,6 +96,9 @@ func TestReleaseCommitAddsOnlyDist(t *testing.T) {
 	hash, err := r.releaseCommit(t.Context())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if again, err := r.releaseCommit(t.Context()); err != nil || again != hash {
+		t.Errorf("the same source and files gave %s, then %s: %v", hash, again, err)
 	}
 	if parent := git("rev-parse", hash+"^"); parent != r.source {
 		t.Errorf("the parent is %s, want %s", parent, r.source)
