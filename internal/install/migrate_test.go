@@ -10,6 +10,7 @@ import (
 	assets "github.com/issue-assistant/issue-assistant"
 	"github.com/issue-assistant/issue-assistant/internal/config"
 	"github.com/issue-assistant/issue-assistant/internal/diag"
+	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
 
 // earlierSetup is a repository as the earlier tool's install leaves it, with what a maintainer adds: every key of its
@@ -126,10 +127,7 @@ func TestEarlierSetupIsCarriedOverInOneCommand(t *testing.T) {
 // TestRulesAreCommitted asks git itself, with the line of the earlier tool that hid the folder.
 func TestRulesAreCommitted(t *testing.T) {
 	t.Parallel()
-	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Skip("git is missing")
-	}
+	git := testtool.Need(t, "git")
 	dir := t.TempDir()
 	run := func(args ...string) string {
 		cmd := exec.Command(git, append([]string{"-C", dir}, args...)...)

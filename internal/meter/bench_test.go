@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -20,14 +19,13 @@ import (
 	"time"
 
 	"github.com/issue-assistant/issue-assistant/internal/meter"
+	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
 
 // TestOverhead measures the meter beside the standard library's reverse proxy in one run (make bench-run). Absolute
 // times mean nothing on a loaded machine, so it only runs when it is asked for.
 func TestOverhead(t *testing.T) { //nolint:paralleltest // it measures time
-	if os.Getenv("METER_BENCH") == "" {
-		t.Skip("METER_BENCH=1 measures")
-	}
+	testtool.Asked(t, "METER_BENCH", "make bench-run")
 	up := httptest.NewServer(http.HandlerFunc(upstream))
 	defer up.Close()
 	target, err := url.Parse(up.URL)

@@ -8,14 +8,16 @@ import (
 	"testing"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
+	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
 
 // TestRealFullDisk runs an engine that writes more than its disk holds.
 func TestRealFullDisk(t *testing.T) {
 	t.Parallel()
+	testtool.NeedRoot(t)
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=512k"); err != nil {
-		t.Skipf("only root can mount a small disk: %v", err)
+		testtool.Unmet(t, "no small disk can be mounted here: "+err.Error())
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 	ops := []string{"call"}

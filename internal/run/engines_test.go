@@ -249,8 +249,8 @@ func (e realEngine) testEndings(t *testing.T) {
 	for _, test := range e.endings(t) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if test.slow && os.Getenv("ENGINES_LONG") == "" {
-				t.Skip("ENGINES_LONG is not set: the Gemini CLI takes seconds to start, and waits for 15 between its attempts")
+			if test.slow { // the Gemini CLI takes seconds to start, and waits for 15 between its attempts
+				testtool.Asked(t, "ENGINES_LONG", "ENGINES_LONG=1 go test ./internal/run")
 			}
 			o, server := e.options(t, func(Options) standin.Script { return test.script })
 			if test.change != nil {

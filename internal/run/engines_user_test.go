@@ -8,19 +8,18 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/enginetest/standin"
+	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
 
 // TestEnginesAsAnotherUser needs root: then the engines run as nobody, own their settings and read through our program.
 func TestEnginesAsAnotherUser(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("only root can start a program as another user")
-	}
+	testtool.NeedRoot(t)
 	for _, e := range []realEngine{codexCLI(), geminiCLI()} {
 		t.Run(e.folder, func(t *testing.T) {
 			t.Parallel()
 			if err := readableBy(user{UID: 65534, GID: 65534, Name: "nobody"}, []string{e.program(t)}); err != nil {
-				t.Skip(err)
+				testtool.Unmet(t, "the engine lies where another user cannot read it: "+err.Error())
 			}
 			dir, self := openFolder(t)
 			material := filepath.Join(dir, "checkout", "material")

@@ -19,6 +19,7 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/claude"
+	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
 
 // sealedWord makes the test binary a program that runs the fake engine with a key from its own environment, as the
@@ -156,8 +157,8 @@ func TestRunIsKilled(t *testing.T) {
 	for _, mode := range []string{"bare", "sudo"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			if mode == "sudo" && os.Geteuid() != 0 {
-				t.Skip("only root can start a program as another user")
+			if mode == "sudo" { // only root can start a program as another user
+				testtool.NeedRoot(t)
 			}
 			dir, exe := openFolder(t)
 			cmd := exec.CommandContext(t.Context(), exe, sealedWord, mode, dir, "pid", "call", "ignore", "print={\"type\":\"ready\"}", "forever")
@@ -243,9 +244,7 @@ func TestUnsealRefuses(t *testing.T) {
 // TestAnotherUser needs root, as GitHub's runners give it through sudo.
 func TestAnotherUser(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("only root can start a program as another user")
-	}
+	testtool.NeedRoot(t)
 	env, err := exec.LookPath("env")
 	if err != nil {
 		t.Fatal(err)

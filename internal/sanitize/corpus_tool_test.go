@@ -6,15 +6,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
 
 // TestMoveFindings turns what fuzzing wrote to testdata/fuzz into corpus files that every test reads.
 // Run it by MOVE_FINDINGS=1; it does nothing else.
 func TestMoveFindings(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("MOVE_FINDINGS") == "" {
-		t.Skip("set MOVE_FINDINGS=1 to move findings to testdata/corpus")
-	}
+	testtool.Asked(t, "MOVE_FINDINGS", "MOVE_FINDINGS=1 go test ./internal/sanitize -run MoveFindings")
 	files, err := filepath.Glob(filepath.Join("testdata", "fuzz", "FuzzComment", "*"))
 	if err != nil {
 		t.Fatal(err)

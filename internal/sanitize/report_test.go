@@ -16,9 +16,7 @@ import (
 
 // TestWriteBenchmarks is `make bench-sanitize`: it measures and writes docs/benchmarks/sanitize.md.
 func TestWriteBenchmarks(t *testing.T) { //nolint:paralleltest // it measures
-	if os.Getenv("SANITIZE_BENCH") == "" {
-		t.Skip("make bench-sanitize runs it")
-	}
+	testtool.Asked(t, "SANITIZE_BENCH", "make bench-sanitize")
 	policy := testPolicy()
 	jobs := []struct {
 		name string

@@ -1,6 +1,7 @@
 // Package testtool finds the programs that tests need beside Go.
 //
-// A program that is missing is a named skip on a developer's machine and a failure when CI=true.
+// What is missing is a named skip on a developer's machine and a failure when CI=true. Tests skip through this package
+// only, which a test of it holds: a skip that nobody sees is a check that nobody makes.
 package testtool
 
 import (
@@ -48,8 +49,37 @@ func NeedFile(t testing.TB, elem ...string) string {
 // Missing ends the test: a skip with the tool's name, a failure when CI=true.
 func Missing(t testing.TB, name string) {
 	t.Helper()
+	Unmet(t, name+" is not installed: `make tools` installs it")
+}
+
+// Unmet ends the test because the machine lacks something: a skip that says what, a failure when CI=true.
+func Unmet(t testing.TB, what string) {
+	t.Helper()
 	if os.Getenv("CI") == "true" {
-		t.Fatalf("%s is not installed: run `make tools`", name)
+		t.Fatal(what)
+		return
 	}
-	t.Skipf("%s is not installed: `make tools` installs it", name)
+	t.Skip(what)
+}
+
+// NeedRoot ends the test without root. With ROOT_TESTS=later, as .ci/run has it for a user who may become root, the same
+// test runs once more as root, so it is a skip on CI too.
+func NeedRoot(t testing.TB) {
+	t.Helper()
+	switch {
+	case os.Geteuid() == 0:
+	case os.Getenv("ROOT_TESTS") == "later":
+		t.Skip("needs root; .ci/run runs it as root afterwards")
+	default:
+		Unmet(t, "needs root")
+	}
+}
+
+// Asked ends what is no check of go test, unless the variable is set: the long form of a test whose short form always
+// runs, a measurement, or a generator of files. How names the command that runs it.
+func Asked(t testing.TB, variable, how string) {
+	t.Helper()
+	if os.Getenv(variable) == "" {
+		t.Skipf("runs when %s is set: %s", variable, how)
+	}
 }

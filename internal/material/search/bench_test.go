@@ -87,9 +87,6 @@ func figuresOf(t testing.TB, data []byte) figures {
 //
 //nolint:paralleltest // it measures the memory of the process
 func TestMemoryStaysSmall(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a second")
-	}
 	docs := distractors(23, 5000)
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -113,9 +110,7 @@ func TestMemoryStaysSmall(t *testing.T) {
 //
 //nolint:paralleltest // it measures the process
 func TestWriteBenchmarks(t *testing.T) {
-	if os.Getenv("CONTEXT_BENCH") == "" {
-		t.Skip("set CONTEXT_BENCH=1, or make bench-context")
-	}
+	testtool.Asked(t, "CONTEXT_BENCH", "make bench-context")
 	f := figuresOf(t, manyLines(t))
 	pairs := loadPairs(t)
 	ours, plain, bigrams := evaluate(pairs)
