@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
@@ -13,7 +14,8 @@ import (
 func objects() map[string]bool {
 	return words(`
 Query Repository RepositoryOwner Actor User Bot Mannequin Organization EnterpriseUserAccount
-Issue IssueConnection IssueEdge IssueComment IssueCommentConnection Label LabelConnection Milestone UserConnection
+Issue IssueConnection IssueEdge IssueTimelineItems IssueTimelineItemsConnection
+LabeledEvent UnlabeledEvent ClosedEvent ReopenedEvent IssueComment IssueCommentConnection Label LabelConnection Milestone UserConnection
 PullRequest PullRequestConnection PullRequestReviewThread PullRequestReviewThreadConnection
 Discussion DiscussionConnection DiscussionCategory DiscussionComment Commit Ref PageInfo
 `)
@@ -66,6 +68,10 @@ func slimGraphQL(src string) ([]byte, error) {
 			need(f.Type.Name())
 		}
 		d.Fields = fields
+		d.Types = slices.DeleteFunc(d.Types, func(member string) bool { return !objects[member] })
+		for _, member := range d.Types {
+			need(member)
+		}
 		for _, v := range d.EnumValues {
 			v.Description, v.Directives = "", nil
 		}

@@ -111,6 +111,10 @@ func paths() []string {
 /repos/{owner}/{repo}/actions/runs/{run_id}/jobs
 /repos/{owner}/{repo}/actions/artifacts
 /repos/{owner}/{repo}/actions/artifacts/{artifact_id}/{archive_format}
+/repos/{owner}/{repo}/actions/permissions
+/repos/{owner}/{repo}/actions/permissions/selected-actions
+/repos/{owner}/{repo}/actions/permissions/workflow
+/repos/{owner}/{repo}/actions/permissions/artifact-and-log-retention
 /repos/{owner}/{repo}/actions/variables/{name}
 /repos/{owner}/{repo}/actions/secrets/{secret_name}
 /repos/{owner}/{repo}/environments/{environment_name}
