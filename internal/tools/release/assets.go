@@ -47,36 +47,54 @@ func (r release) writeAssets() error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(put("sbom.spdx.json", bom), put("NOTES.md", []byte(notes))); err != nil {
+	third, err := os.ReadFile(filepath.Join(r.root, thirdParty))
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(put("sbom.spdx.json", bom), put("NOTES.md", []byte(notes)), put(thirdParty, third)); err != nil {
 		return err
 	}
 	sort.Strings(sums)
 	return os.WriteFile(filepath.Join(r.out, "assets", "SHA256SUMS"), []byte(strings.Join(sums, "\n")+"\n"), 0o644)
 }
 
+// thirdParty is the file with the licences of what is linked; internal/tools/notices writes it.
+const thirdParty = "THIRD_PARTY_NOTICES"
+
+// member is a file of an archive.
+type member struct {
+	name string
+	mode int64
+	data []byte
+}
+
 func (r release) archive(p platform, binary []byte) (data []byte, name string, err error) {
-	license, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
-	if err != nil {
-		return nil, "", err
+	program := "issue-assistant"
+	if p.os == "windows" {
+		program += ".exe"
+	}
+	members := []member{{program, 0o755, binary}}
+	for _, text := range []string{"LICENSE", thirdParty} {
+		content, err := os.ReadFile(filepath.Join(r.root, text))
+		if err != nil {
+			return nil, "", err
+		}
+		members = append(members, member{text, 0o644, content})
 	}
 	base := "issue-assistant_" + strings.TrimPrefix(r.version, "v") + "_" + p.os + "_" + p.arch
 	if p.os == "windows" {
-		data, err = zipped(binary, license)
+		data, err = zipped(members)
 		return data, base + ".zip", err
 	}
-	data, err = tarred(binary, license)
+	data, err = tarred(members)
 	return data, base + ".tar.gz", err
 }
 
-func tarred(binary, license []byte) ([]byte, error) {
+func tarred(members []member) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	t := tar.NewWriter(z)
-	for _, f := range []struct {
-		name string
-		mode int64
-		data []byte
-	}{{"issue-assistant", 0o755, binary}, {"LICENSE", 0o644, license}} {
+	for _, f := range members {
 		if err := t.WriteHeader(&tar.Header{Name: f.name, Mode: f.mode, Size: int64(len(f.data)), ModTime: epoch, Format: tar.FormatUSTAR}); err != nil {
 			return nil, err
 		}
@@ -88,13 +106,10 @@ func tarred(binary, license []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func zipped(binary, license []byte) ([]byte, error) {
+func zipped(members []member) ([]byte, error) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for _, f := range []struct {
-		name string
-		data []byte
-	}{{"issue-assistant.exe", binary}, {"LICENSE", license}} {
+	for _, f := range members {
 		w, err := z.CreateHeader(&zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: epoch})
 		if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
 
 func TestSectionOfTheChangelog(t *testing.T) {
@@ -26,29 +29,83 @@ func TestSectionOfTheChangelog(t *testing.T) {
 	}
 }
 
-func TestArchivesAreReproducible(t *testing.T) {
+func TestArchivesAreReproducibleAndCarryTheLicences(t *testing.T) {
 	t.Parallel()
-	first, err1 := tarred([]byte("program"), []byte("license"))
-	second, err2 := tarred([]byte("program"), []byte("license"))
-	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(first, second) {
-		t.Fatalf("two archives of the same files differ, %v", err)
+	r := release{version: "v1.2.3", root: testtool.Root(t)}
+	want := map[string]string{"LICENSE": "", thirdParty: ""}
+	for name := range want {
+		text, err := os.ReadFile(filepath.Join(r.root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[name] = string(text)
 	}
-	z, err := gzip.NewReader(bytes.NewReader(first))
+	for p, c := range map[platform]struct{ file, program string }{
+		{"linux", "amd64"}:   {"issue-assistant_1.2.3_linux_amd64.tar.gz", "issue-assistant"},
+		{"windows", "amd64"}: {"issue-assistant_1.2.3_windows_amd64.zip", "issue-assistant.exe"},
+	} {
+		first, name, err1 := r.archive(p, []byte("program"))
+		second, _, err2 := r.archive(p, []byte("program"))
+		if err := errors.Join(err1, err2); err != nil || !bytes.Equal(first, second) || name != c.file {
+			t.Fatalf("%s: two archives of the same files differ, %v", name, err)
+		}
+		files := unpack(t, name, first)
+		if files[c.program] != "program" {
+			t.Errorf("%s holds %q as the program", name, files[c.program])
+		}
+		for text := range want {
+			if files[text] != want[text] {
+				t.Errorf("%s: %s is not that of the repository", name, text)
+			}
+		}
+	}
+	if _, _, err := (release{root: t.TempDir()}).archive(platforms[0], nil); err == nil {
+		t.Error("an archive without its licences was made")
+	}
+}
+
+// unpack reads an archive; a program of a tar must be executable.
+func unpack(t *testing.T, name string, data []byte) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	if strings.HasSuffix(name, ".zip") {
+		z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range z.File {
+			r, err := f.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[f.Name] = string(text)
+		}
+		return files
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := tar.NewReader(z)
-	h, err := r.Next()
-	if err != nil || h.Name != "issue-assistant" || h.Mode != 0o755 {
-		t.Fatalf("got %+v, %v", h, err)
-	}
-	if data, err := io.ReadAll(r); err != nil || string(data) != "program" {
-		t.Errorf("got %q, %v", data, err)
-	}
-	a, err1 := zipped([]byte("program"), []byte("license"))
-	b, err2 := zipped([]byte("program"), []byte("license"))
-	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) {
-		t.Errorf("two zip files of the same files differ, %v", err)
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if program := h.Name == "issue-assistant"; program != (h.Mode == 0o755) {
+			t.Errorf("%s has mode %o", h.Name, h.Mode)
+		}
+		files[h.Name] = string(text)
 	}
 }
 
