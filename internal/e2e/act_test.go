@@ -84,6 +84,7 @@ func (w *world) run(t *testing.T, s start) result {
 	if s.key == "" {
 		s.key = theKey
 	}
+	w.door.read(t, w.repo)
 	w.started++
 	dir := w.path("act" + strconv.Itoa(w.started))
 	data, err := json.Marshal(s.payload)
@@ -139,8 +140,12 @@ func (w *world) arguments(t *testing.T, s start, dir string) []string {
 		"--local-repository", "issue-assistant/issue-assistant@" + actionSHA + "=" + w.path("action"),
 	}
 	seen := map[string]bool{}
-	for _, name := range []string{"issue-assistant.yml", "issue-assistant-triage.yml"} {
-		text, err := os.ReadFile(filepath.Join(w.repo, ".github", "workflows", name))
+	files, err := filepath.Glob(filepath.Join(w.repo, ".github", "workflows", "*.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}

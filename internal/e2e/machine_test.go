@@ -36,6 +36,11 @@ set -eu
 name="$1"
 { printf 'SPY_PID=%s\0SPY_ARGS=%s\0' "$$" "$*"; cat "/proc/$$/environ"; } >"`+w.spied+`/.$$"
 mv "`+w.spied+`/.$$" "`+w.spied+`/${EPOCHREALTIME/./}-$name"
+# act hands the same token to every job; see door.
+if [ -n "${GITHUB_TOKEN:-}" ]; then
+  GITHUB_TOKEN="$GITHUB_TOKEN.${INPUT_TASK:-}.$GITHUB_JOB"
+  export GITHUB_TOKEN GH_TOKEN="$GITHUB_TOKEN"
+fi
 exec "`+program(t)+`" "$@"
 `)
 	put(t, w.path("upload"), "action.yml", `name: Upload

@@ -8,7 +8,10 @@
 //   - The action's dist/ holds a script instead of the program. It notes the environment that the step was given and
 //     becomes the program by exec, as the wrapper became the script.
 //   - npm is a script that links the engine which `make tools-engines` installed by the same lockfile; it compares them.
-//   - All jobs get the same token, and environments do not exist: act ignores `permissions` and `environment`.
+//   - act is built with tools/act.patch, see there: without it, it loses the last words of a step that fails.
+//   - act ignores `permissions`: the script in dist/ gives each job a token of its own, and a door before the fake GitHub
+//     refuses what the job was not granted (permissions_door_test.go).
+//   - Environments do not exist: act ignores `environment`.
 package e2e
 
 import (

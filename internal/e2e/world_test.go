@@ -47,6 +47,7 @@ type world struct {
 	spied     string // one file per command with its environment
 	artifacts string // RUN/NAME/FILES
 	gh        *ghtest.Server
+	door      *door // what each job's token may do and did
 	api       string
 	ai        *anthropic.Server
 	act       string
@@ -57,7 +58,7 @@ type world struct {
 func newWorld(t *testing.T, script anthropic.Script, settings string) *world {
 	t.Helper()
 	if runtime.GOOS != "linux" {
-		t.Skip("the action runs on Linux")
+		testtool.Unmet(t, "the action runs on Linux")
 	}
 	w := &world{act: testtool.Need(t, "act")}
 	testtool.Need(t, "git")
@@ -72,7 +73,8 @@ func newWorld(t *testing.T, script anthropic.Script, settings string) *world {
 	t.Cleanup(func() { w.endLeftovers(t) })
 
 	w.gh = ghtest.New(ghtest.Options{Repo: repoName, Token: theToken, Now: time.Now})
-	server := httptest.NewServer(ghcheck.Handler(t, w.gh))
+	w.door = newDoor(t, ghcheck.Handler(t, w.gh))
+	server := httptest.NewServer(w.door)
 	t.Cleanup(server.Close)
 	w.api = server.URL
 	w.ai = anthropic.New(script)
