@@ -385,15 +385,20 @@ func TestConditions(t *testing.T) {
 			asked[path+" "+condition] = true
 			for _, status := range []string{"success", "failure", "cancelled"} { //nolint:misspell // GitHub's word
 				for _, ready := range []string{"true", "false", ""} {
-					// A condition without a status function is and-ed with success() by GitHub.
-					expr := condition
-					if !strings.Contains(condition, "always()") {
-						expr = "success() && (" + condition + ")"
+					for _, material := range []string{"/folder", ""} { // none: the issue went away
+						// A condition without a status function is and-ed with success() by GitHub.
+						expr := condition
+						if !strings.Contains(condition, "always()") {
+							expr = "success() && (" + condition + ")"
+						}
+						always := command(step) == "usage" || strings.HasPrefix(text(step["uses"]), uploadAction)
+						outputs := func(name, value string) map[string]any {
+							return map[string]any{"outputs": map[string]any{name: value}}
+						}
+						ask(fmt.Sprintf("%s %s/%s, %s, ready=%q, material=%q", path, job, name, status, ready, material), expr, status,
+							ready == "true" && (always || status == "success") && (command(step) != "run" || material != ""),
+							map[string]any{"steps": map[string]any{"engine": outputs("ready", ready), "context": outputs("material", material)}})
 					}
-					always := command(step) == "usage" || strings.HasPrefix(text(step["uses"]), uploadAction)
-					ask(fmt.Sprintf("%s %s/%s, %s, ready=%q", path, job, name, status, ready), expr, status,
-						ready == "true" && (always || status == "success"),
-						map[string]any{"steps": map[string]any{"engine": map[string]any{"outputs": map[string]any{"ready": ready}}}})
 				}
 			}
 		})

@@ -81,6 +81,8 @@ var mutants = []mutant{
 	{"the records of others are not handed on", "triage", "            ${{ runner.temp }}/issue-assistant-ledger.json\n", "", "usage is always said"},
 	{"an upload that turns the job red", "triage", "        continue-on-error: true\n", "", "usage is always said"},
 	{"the run before its limits are asked for", "triage", "command: context", "command: run", "the steps of a run come in order"},
+	{"a run without material", "triage", " && steps.context.outputs.material != ''", "", "the steps of a run come in order"},
+	{"a run that was skipped has no outcome", "triage", "steps.run.outcome == 'skipped' && 'not_started' || ", "", "the steps of a run come in order"},
 	{"the engine's step with a token", "triage", "          github-token: \"\"\n", "", "the steps of a run come in order"},
 	{"a step of another task", "follow-up", "          task: follow-up\n", "          task: triage\n", "the steps of a run come in order"},
 	{"a condition that is always true", "triage", "if: needs.analyze.outputs.ended == 'finished'", "if: |\n      ${{ needs.analyze.outputs.ended == 'finished' }}", "conditions are plain"},

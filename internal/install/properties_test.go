@@ -488,8 +488,12 @@ var rules = []rule{
 		for _, s := range list(f.jobs["analyze"]["steps"]) {
 			step := object(s)
 			got = append(got, command(step))
-			if c := command(step); (c == "context" || c == "run") && text(step["if"]) != "steps.engine.outputs.ready == 'true'" {
+			const ready = "steps.engine.outputs.ready == 'true'"
+			if c := command(step); c == "context" && text(step["if"]) != ready || c == "run" && text(step["if"]) != ready+" && steps.context.outputs.material != ''" {
 				complain("step %s: if %v", c, step["if"])
+			}
+			if ended := text(object(step["with"])["ended"]); command(step) == "usage" && ended != "${{ steps.run.outcome == 'skipped' && 'not_started' || steps.run.outputs.ended }}" {
+				complain("a run that was skipped is said to be %s", ended)
 			}
 			if c := command(step); c != "" && text(object(step["with"])["task"]) != f.task() {
 				complain("step %s is for the task %v", c, object(step["with"])["task"])
