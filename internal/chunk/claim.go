@@ -2,7 +2,7 @@ package chunk
 
 import "time"
 
-// MaxClaims is how many issues one chunk may hold.
+// MaxClaims is how many issues one chunk may hold open.
 const MaxClaims = 6
 
 // LeaseTime is how long a claim holds without being renewed; every successful tick of the gate renews it.
@@ -14,8 +14,10 @@ type Marker struct {
 	CommentID  int64
 	Chunk      string
 	LeaseUntil time.Time
-	Withdrawn  bool // withdrawn or released
-	Trusted    bool // written by our app or bot, or by somebody with write permission
+	Withdrawn  bool   // withdrawn, released or taken over
+	Trusted    bool   // written by our app or bot, or by somebody with write permission
+	State      string // the word of its hidden line
+	Nonce      string
 }
 
 func (m Marker) live(now time.Time) bool {

@@ -56,6 +56,7 @@ type issueState struct {
 	reactions []ghapi.Reaction
 	pull      *ghapi.PullRequest
 	closers   []int // pull requests that close it
+	reviews   []review
 	movedTo   string
 	deleted   bool
 	editedAt  time.Time // of the body, by a person

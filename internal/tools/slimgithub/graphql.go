@@ -16,7 +16,7 @@ func objects() map[string]bool {
 Query Repository RepositoryOwner Actor User Bot Mannequin Organization EnterpriseUserAccount
 Issue IssueConnection IssueEdge IssueTimelineItems IssueTimelineItemsConnection
 LabeledEvent UnlabeledEvent ClosedEvent ReopenedEvent IssueComment IssueCommentConnection Label LabelConnection Milestone UserConnection
-PullRequest PullRequestConnection PullRequestReviewThread PullRequestReviewThreadConnection
+PullRequest PullRequestConnection PullRequestReview PullRequestReviewConnection PullRequestReviewThread PullRequestReviewThreadConnection
 Discussion DiscussionConnection DiscussionCategory DiscussionComment Commit Ref PageInfo
 `)
 }
