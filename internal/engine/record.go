@@ -6,7 +6,8 @@ import "time"
 // carries one of these types: the run wraps or renames what does.
 const (
 	TypeRun  = "issue_assistant.run"  // first line: RunRecord
-	TypeCall = "issue_assistant.call" // one per request at the meter: CallRecord
+	TypeHeld = "issue_assistant.held" // one per request that goes to the provider, before it does: HeldRecord
+	TypeCall = "issue_assistant.call" // one per request at the meter, when it has ended: CallRecord
 	TypeEnd  = "issue_assistant.end"  // last line: EndRecord
 	TypeText = "issue_assistant.text" // a line of the engine that is no JSON object: TextRecord
 )
@@ -27,6 +28,7 @@ type RunRecord struct {
 	MaxTurns       int       `json:"max_turns"`
 	MaxBudgetUSD   float64   `json:"max_budget_usd"`
 	TimeoutMinutes int       `json:"timeout_minutes"`
+	ListPrice      bool      `json:"list_price,omitempty"` // a subscription: nothing is billed by the token
 	Started        time.Time `json:"started"`
 }
 
@@ -39,6 +41,14 @@ const (
 	BasisReserved Basis = "reserved" // no trustworthy usage: booked at the reservation
 	BasisFree     Basis = "free"     // an HTTP error, or refused by the meter: nothing was billed
 )
+
+// HeldRecord is what the meter keeps back for a call that is about to go out. A run that is killed leaves it without a
+// CallRecord of the same N: the call cost at most that much.
+type HeldRecord struct {
+	Type        string  `json:"type"`
+	N           int     `json:"n"`
+	ReservedUSD float64 `json:"reserved_usd"`
+}
 
 // CallRecord is one request of the engine as the meter saw it. Tokens are counts; dollars are US dollars.
 // A call is a turn when an answer of the model arrived.

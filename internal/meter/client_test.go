@@ -261,6 +261,7 @@ type rig struct {
 	*meter.Meter
 	api     *anthropic.Server
 	records []engine.CallRecord
+	held    []engine.HeldRecord
 	http    *http.Client
 }
 
@@ -278,6 +279,7 @@ func newRig(t testing.TB, script anthropic.Script, change func(*meter.Options)) 
 	opts := meter.Options{
 		Provider: "anthropic", Upstream: r.api.URL, Key: realKey, Model: "claude-opus-5-5", BudgetUSD: 1, MaxTurns: 40,
 		Prices: table(t), Record: func(c engine.CallRecord) { r.records = append(r.records, c) }, Now: time.Now,
+		Held: func(h engine.HeldRecord) { r.held = append(r.held, h) },
 	}
 	if change != nil {
 		change(&opts)

@@ -34,7 +34,9 @@ type Options struct {
 	BudgetUSD float64 // above 0, up to 100
 	MaxTurns  int     // 1 to 200
 	Prices    Table
-	// Record gets every call when it has ended, one at a time. It must not call the meter's Close.
+	// Held gets what is kept back for a call before the call goes out, Record every call when it has ended; one at a time.
+	// They must not call the meter's Close.
+	Held   func(engine.HeldRecord)
 	Record func(engine.CallRecord)
 	Now    func() time.Time
 	// Transport reaches the provider; nil: one of the meter's own, without a proxy.
@@ -222,13 +224,20 @@ func (m *Meter) Close() error {
 	return nil
 }
 
-// record hands one call over; the calls of a run are handed over one after another.
+// record hands one call over; the records of a run are handed over one after another.
 func (m *Meter) record(r engine.CallRecord) {
-	if m.opts.Record == nil {
-		return
-	}
 	m.recordMu.Lock()
 	defer m.recordMu.Unlock()
-	r.Type = engine.TypeCall
-	m.opts.Record(r)
+	if r.Type = engine.TypeCall; m.opts.Record != nil {
+		m.opts.Record(r)
+	}
+}
+
+// held hands over what is kept back for call n.
+func (m *Meter) held(n int, kept pico) {
+	m.recordMu.Lock()
+	defer m.recordMu.Unlock()
+	if m.opts.Held != nil {
+		m.opts.Held(engine.HeldRecord{Type: engine.TypeHeld, N: n, ReservedUSD: kept.usd()})
+	}
 }

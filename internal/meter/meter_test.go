@@ -53,3 +53,32 @@ func TestBudgetEndsTheRunWithANote(t *testing.T) {
 		t.Errorf("status %d, %+v, bill %v", c.status, s, r.api.Bill().USD())
 	}
 }
+
+// TestWhatIsKeptBackIsKnownFirst: before a call reaches the provider it is recorded what the call can cost, so that a
+// process that is killed leaves a bound of its bill. A call that does not go out holds nothing back.
+func TestWhatIsKeptBackIsKnownFirst(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	early := 0
+	next := func(q *anthropic.Request) anthropic.Step {
+		if n := len(r.held); n == q.Main && r.held[n-1].N == n && len(r.records) == n-1 {
+			early++
+		}
+		return read(1)
+	}
+	r = start(t, anthropic.Script{Next: next}, func(o *meter.Options) { o.BudgetUSD, o.MaxTurns = 0.5, 200 })
+	c := r.client(1)
+	c.result = func(string) string { return strings.Repeat("line of source\n", 800) }
+	c.run(t.Context(), "issue 12", 200)
+	n := len(r.held)
+	if s := r.Summary(); s.Refused != engine.Budget || early != n || n != s.Turns || n != len(r.records)-1 {
+		t.Fatalf("%d calls were held back in time, %d in all: %+v", early, n, s)
+	}
+	spent := 0.0
+	for i, h := range r.held {
+		if rec := r.records[i]; h.Type != engine.TypeHeld || h.N != rec.N || h.ReservedUSD != rec.ReservedUSD || h.ReservedUSD < rec.CostUSD || spent+h.ReservedUSD > 0.5 {
+			t.Errorf("held %+v, booked %+v, spent before $%v", h, rec, spent)
+		}
+		spent += r.records[i].CostUSD
+	}
+}

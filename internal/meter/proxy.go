@@ -91,6 +91,7 @@ func (c *call) serve(w http.ResponseWriter, in *http.Request, path string) (abor
 	}
 	c.req, c.grant = req, grant
 	c.record.Last, c.record.ReservedUSD = grant.last, grant.reserved.usd()
+	c.m.held(c.n, grant.reserved)
 	o, abort := c.forward(w, in.Context(), header)
 	c.settle(o)
 	return abort

@@ -13,8 +13,8 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 )
 
-// roomForRecords is kept free on the disk for the meter's records and the last line, in bytes: 200 calls of about 500.
-const roomForRecords = 128 << 10
+// roomForRecords is kept free on the disk for the meter's records and the last line, in bytes: 200 calls of about 600.
+const roomForRecords = 160 << 10
 
 // ownPrefix is how the types of our own records begin; an engine's line with such a type is wrapped.
 const ownPrefix = "issue_assistant"

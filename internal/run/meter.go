@@ -20,6 +20,7 @@ func WithMeter(prices meter.Table, now func() time.Time, transport http.RoundTri
 			BudgetUSD: o.BudgetUSD,
 			MaxTurns:  o.MaxTurns,
 			Prices:    prices,
+			Held:      o.Held,
 			Record:    o.Record,
 			Now:       now,
 			Transport: transport,

@@ -86,7 +86,9 @@ type MeterOptions struct {
 	Model     string
 	BudgetUSD float64
 	MaxTurns  int
-	// Record takes every call when it is over, from any goroutine.
+	// Held takes what is kept back for a call before the call goes out, Record every call when it is over; from any
+	// goroutine.
+	Held   func(engine.HeldRecord)
 	Record func(engine.CallRecord)
 }
 
@@ -174,6 +176,7 @@ func (o *Options) runRecord(version string) engine.RunRecord {
 		MaxTurns:       o.Limits.MaxTurns,
 		MaxBudgetUSD:   o.Limits.MaxBudgetUSD,
 		TimeoutMinutes: o.Limits.TimeoutMinutes,
+		ListPrice:      o.Key.ListPrice,
 		Started:        o.Now().UTC(),
 	}
 }

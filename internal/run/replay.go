@@ -144,7 +144,7 @@ func (p *player) line(line []byte) {
 		return
 	}
 	switch head.Type {
-	case engine.TypeRun: // this run has its own
+	case engine.TypeRun, engine.TypeHeld: // this run has its own, and every call has ended
 	case engine.TypeEnd:
 		if json.Unmarshal(line, &p.end) != nil || !p.end.Ended.Valid() {
 			p.end = engine.EndRecord{}

@@ -183,12 +183,19 @@ func costPart(r Run) string {
 		}
 	}
 	if r.CostUSD != nil {
+		var notes []string
 		switch r.CostBasis {
 		case BasisEstimate:
-			b.WriteString(" (estimate)")
+			notes = []string{"estimate"}
 		case BasisListPrice:
-			b.WriteString(" (list price)")
+			notes = []string{"list price"}
 		default:
+		}
+		if r.AtMost {
+			notes = append(notes, "at most")
+		}
+		if notes != nil {
+			b.WriteString(" (" + strings.Join(notes, ", ") + ")")
 		}
 	}
 	if r.WorstNextUSD > 0 {

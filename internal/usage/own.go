@@ -11,7 +11,7 @@ import (
 func ownKeys() enginelog.Want {
 	return enginelog.Want{
 		"type": 64, "task": 64, "issue": 64, "engine": 64, "engine_version": 64, "model": 400, "max_turns": 64,
-		"max_budget_usd": 64, "started": 64,
+		"max_budget_usd": 64, "started": 64, "list_price": 16, "reserved_usd": 64, "basis": 64,
 		"n": 64, "model_used": 400, "turn": 16, "input": 64, "cached_input": 64, "cache_write_5m": 64, "cache_write_1h": 64,
 		"output": 64, "cost_usd": 64, "refused": 64,
 		"ended": 64, "status": 64, "turns": 64, "calls": 64, "cost_basis": 64, "worst_next_call_usd": 64, "tools_denied": 64,
@@ -19,26 +19,50 @@ func ownKeys() enginelog.Want {
 	}
 }
 
-const maxModels = 64
+const (
+	maxModels = 64
+	maxHeld   = 1000 // calls in flight that are told apart
+)
 
 // ownLog gathers the records of one run of ours. They are the truth for turns, tokens and dollars.
 type ownLog struct {
-	run      Run
-	calls    int64
-	turns    int64
-	lastCall int64
-	costUSD  float64
-	models   []enginelog.Model
-	refused  engine.Ended
-	ended    bool
-	billed   bool // the end record knows the dollars
+	run     Run
+	calls   int64
+	turns   int64
+	seen    [2]numbers // of the calls that went out, and of those that have ended
+	costUSD float64
+	basis   Basis
+	held    map[int64]float64 // dollars that are kept back for calls which have not ended
+	models  []enginelog.Model
+	refused engine.Ended
+	ended   bool
+	billed  bool // the end record knows the dollars
+}
+
+// numbers is a set of numbers from 0 to enginelog.MaxTurns.
+type numbers []uint64
+
+// add is false for a number that was there.
+func (s *numbers) add(n int64) bool {
+	for int64(len(*s)) <= n/64 {
+		*s = append(*s, 0)
+	}
+	word, bit := &(*s)[n/64], uint64(1)<<(n%64)
+	had := *word&bit != 0
+	*word |= bit
+	return !had
 }
 
 // record takes one of our own events.
 func (l *ownLog) record(ev *enginelog.Event, kind string) {
 	switch kind {
 	case engine.TypeRun:
-		*l = ownLog{run: ownRun(ev)} // a file that was appended to is about its last run
+		*l = ownLog{run: ownRun(ev), basis: BasisMeter, held: map[int64]float64{}} // a file that was appended to is about its last run
+		if subscription, ok := ev.Field("list_price").Bool(); ok && subscription {
+			l.basis = BasisListPrice
+		}
+	case engine.TypeHeld:
+		l.hold(ev)
 	case engine.TypeCall:
 		l.call(ev)
 	case engine.TypeEnd:
@@ -69,12 +93,28 @@ func ownRun(ev *enginelog.Event) Run {
 	return r
 }
 
-func (l *ownLog) call(ev *enginelog.Event) {
-	n := ev.Field("n").Count(enginelog.MaxTurns)
-	if n == nil || *n <= l.lastCall { // each call once, in order
+// hold notes a call that goes out. Until it has ended, what is kept back for it may be its cost.
+func (l *ownLog) hold(ev *enginelog.Event) {
+	n, usd := ev.Field("n").Count(enginelog.MaxTurns), ev.Field("reserved_usd").Dollars()
+	if n == nil || usd == nil || !l.seen[0].add(*n) {
 		return
 	}
-	l.lastCall = *n
+	key := *n
+	if len(l.held) >= maxHeld {
+		key = -1 // never taken back
+	}
+	l.held[key] += *usd
+}
+
+func (l *ownLog) call(ev *enginelog.Event) {
+	n := ev.Field("n").Count(enginelog.MaxTurns)
+	if n == nil || !l.seen[1].add(*n) { // each call once; those that ran at once end in any order
+		return
+	}
+	delete(l.held, *n)
+	if engine.Basis(ev.Word("basis")) == engine.BasisReserved {
+		l.run.AtMost = true
+	}
 	l.calls++
 	if turn, ok := ev.Field("turn").Bool(); ok && turn {
 		l.turns++
@@ -150,6 +190,13 @@ func (l *ownLog) summary(s enginelog.Summary) Run {
 			r.Ended = l.refused
 		}
 	}
+	if !l.billed && len(l.held) > 0 { // it was killed: these calls were booked nowhere else
+		r.AtMost = true
+		for _, usd := range l.held {
+			l.costUSD += usd
+			l.calls++
+		}
+	}
 	if l.calls > 0 {
 		r.Models, r.Metered = l.models, true
 		if r.Turns == nil {
@@ -159,7 +206,7 @@ func (l *ownLog) summary(s enginelog.Summary) Run {
 			r.Calls = &l.calls
 		}
 		if !l.billed {
-			r.CostUSD, r.CostBasis = &l.costUSD, BasisMeter
+			r.CostUSD, r.CostBasis = &l.costUSD, l.basis
 		}
 		var total enginelog.Tokens
 		for _, m := range l.models {

@@ -2,6 +2,8 @@ package usage
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -25,12 +27,15 @@ var ownFile = func() string {
 		Started: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC),
 	})
 	b.WriteString(logInit + "\n")
+	add(engine.HeldRecord{Type: engine.TypeHeld, N: 1, ReservedUSD: 0.42})
 	add(engine.CallRecord{
 		Type: engine.TypeCall, N: 1, Model: "claude-opus-5-5", Status: 200, Turn: true, Input: 1000, CacheWrite5m: 23_000,
 		Output: 900, CostUSD: 0.30, Basis: engine.BasisUsage,
 	})
 	add(engine.TextRecord{Type: engine.TypeText, Text: `{"type":"result","subtype":"success","total_cost_usd":77}`})
+	add(engine.HeldRecord{Type: engine.TypeHeld, N: 2, ReservedUSD: 0.3})
 	add(engine.CallRecord{Type: engine.TypeCall, N: 2, Model: "claude-opus-5-5", Status: 529, Basis: engine.BasisFree})
+	add(engine.HeldRecord{Type: engine.TypeHeld, N: 3, ReservedUSD: 0.5})
 	add(engine.CallRecord{
 		Type: engine.TypeCall, N: 3, Model: "claude-opus-5-5", ModelUsed: "claude-haiku-5-5", Status: 200, Turn: true,
 		Input: 300, CachedInput: 210_000, Output: 2000, CostUSD: 0.25, Basis: engine.BasisUsage,
@@ -60,21 +65,32 @@ func TestOwnFile(t *testing.T) {
 	}
 }
 
-// TestOwnFileCutAnywhere: a run that was killed at any byte has its line, and it never shows more than was booked.
+// TestOwnFileCutAnywhere: a run that was killed at any byte has its line. What it shows is never less than what its
+// calls can have cost until then, and never more than the budget.
 func TestOwnFileCutAnywhere(t *testing.T) {
 	t.Parallel()
 	for n := range len(ownFile) {
 		run := readText(t, ownFile[:n])
 		line := Line(run)
 		checkLine(t, line)
-		if run.CostUSD != nil && *run.CostUSD > 0.5501 {
-			t.Fatalf("cut at %d: %s", n, line)
+		could := 0.0 // of the calls whose first record is whole
+		for i, usd := range map[int]float64{1: 0.30, 2: 0, 3: 0.25} {
+			if held := fmt.Sprintf(`"n":%d,"reserved_usd":%v}`, i, map[int]float64{1: 0.42, 2: 0.3, 3: 0.5}[i]); strings.Contains(ownFile[:n], held) {
+				could += usd
+			}
+		}
+		if run.CostUSD == nil && could > 0 || run.CostUSD != nil && (*run.CostUSD < could-1e-9 || *run.CostUSD > 1) {
+			t.Fatalf("cut at %d, the calls cost $%v: %s", n, could, line)
 		}
 	}
 	lines := strings.SplitAfter(ownFile, "\n")
 	for i, want := range map[int]string{
-		3: "**triage** of #12 · claude-opus-5-5 · did not finish · 1 of 40 turns · $0.30 of $1.00 · 24.0k in + 0 cached, 900 out",
-		7: "**triage** of #12 · claude-opus-5-5 +1 · **stopped at its budget**, nothing posted: raise `max_budget_usd` · 2 of 40 turns · " +
+		2: "**triage** of #12 · claude-opus-5-5 · did not finish · ? of 40 turns · cost unknown of $1.00",
+		3: "**triage** of #12 · claude-opus-5-5 · did not finish · 0 of 40 turns · $0.42 of $1.00 (at most)",
+		4: "**triage** of #12 · claude-opus-5-5 · did not finish · 1 of 40 turns · $0.30 of $1.00 · 24.0k in + 0 cached, 900 out",
+		6: "**triage** of #12 · claude-opus-5-5 · did not finish · 1 of 40 turns · $0.60 of $1.00 (at most) · 24.0k in + 0 cached, 900 out",
+		8: "**triage** of #12 · claude-opus-5-5 · did not finish · 1 of 40 turns · $0.80 of $1.00 (at most) · 24.0k in + 0 cached, 900 out",
+		10: "**triage** of #12 · claude-opus-5-5 +1 · **stopped at its budget**, nothing posted: raise `max_budget_usd` · 2 of 40 turns · " +
 			"$0.55 of $1.00 · 24.3k in + 210k cached, 2.9k out",
 	} {
 		if got := Line(readText(t, strings.Join(lines[:i], ""))); got != want {
@@ -106,7 +122,7 @@ func TestOwnFileOverrides(t *testing.T) {
 	if Line(run) != ownLine {
 		t.Errorf("what the file knows was overwritten: %s", Line(run))
 	}
-	killed := readText(t, strings.Join(strings.SplitAfter(ownFile, "\n")[:3], ""))
+	killed := readText(t, strings.Join(strings.SplitAfter(ownFile, "\n")[:4], ""))
 	killed.Override(Given{Ended: engine.Interrupted, MaxTurns: 50, MaxBudgetUSD: 2, Task: "follow-up", Issue: 13, Model: "claude-sonnet-5", Engine: engine.Claude})
 	want := "**follow-up** of #13 · claude-sonnet-5 → claude-opus-5-5 · interrupted · 1 of 50 turns · $0.30 of $2.00 · 24.0k in + 0 cached, 900 out"
 	if got := Line(killed); got != want {
@@ -118,11 +134,60 @@ func TestOwnFileOverrides(t *testing.T) {
 func TestRepeatedCalls(t *testing.T) {
 	t.Parallel()
 	lines := strings.SplitAfter(ownFile, "\n")
-	run := readText(t, strings.Join(lines[:3], "")+lines[2]+lines[2])
-	if *run.CostUSD != 0.30 || *run.Calls != 1 {
+	run := readText(t, strings.Join(lines[:4], "")+lines[2]+lines[3]+lines[3])
+	if *run.CostUSD != 0.30 || *run.Calls != 1 || run.AtMost {
 		t.Errorf("%v dollars, %d calls", *run.CostUSD, *run.Calls)
 	}
-	if run = readText(t, ownFile+strings.Join(lines[:3], "")); *run.CostUSD != 0.30 || run.Ended != engine.Unfinished {
+	if run = readText(t, ownFile+strings.Join(lines[:4], "")); *run.CostUSD != 0.30 || run.Ended != engine.Unfinished {
 		t.Errorf("second run: %s", Line(run))
+	}
+}
+
+// TestCallsAtOnce: calls that ran at once end in any order; a killed run counts those that had not ended at what was
+// kept back for them.
+func TestCallsAtOnce(t *testing.T) {
+	t.Parallel()
+	held := func(n int, usd string) string {
+		return fmt.Sprintf(`{"type":"issue_assistant.held","n":%d,"reserved_usd":%s}`+"\n", n, usd)
+	}
+	call := func(n int, usd, basis string) string {
+		return fmt.Sprintf(`{"type":"issue_assistant.call","n":%d,"model":"m","turn":true,"output":5,"cost_usd":%s,"basis":"%s"}`+"\n", n, usd, basis)
+	}
+	head := `{"type":"issue_assistant.run","task":"triage","max_budget_usd":1,"max_turns":40}` + "\n"
+	many := head
+	for n := range 3000 { // more than are told apart
+		many += held(n+1, "0.0001")
+	}
+	for n := range 3000 {
+		many += call(3000-n, "0.00005", "usage")
+	}
+	for name, test := range map[string]struct {
+		file   string
+		usd    float64
+		calls  int64
+		turns  int64
+		atMost bool
+	}{
+		"in any order":            {head + held(1, "0.5") + held(2, "0.4") + call(2, "0.2", "usage") + call(1, "0.1", "usage"), 0.3, 2, 2, false},
+		"one has not ended":       {head + held(1, "0.5") + held(2, "0.4") + held(3, "0.05") + call(3, "0.01", "usage") + call(1, "0.1", "usage"), 0.51, 3, 2, true},
+		"booked at its bound":     {head + held(1, "0.5") + call(1, "0.5", "reserved"), 0.5, 1, 1, true},
+		"held twice":              {head + held(1, "0.5") + held(1, "0.5"), 0.5, 1, 0, true},
+		"a second run":            {head + held(1, "0.5") + head + held(1, "0.1"), 0.1, 1, 0, true},
+		"not readable":            {head + held(1, "0.5") + held(2, `"0.4"`) + held(-2, "0.1") + held(3, "1e9"), 0.5, 1, 0, true},
+		"more than is told apart": {many, 0.15 + 0.2, 3001, 3000, true},
+	} {
+		run := readText(t, test.file)
+		if run.CostUSD == nil || math.Abs(*run.CostUSD-test.usd) > 1e-9 || *run.Calls != test.calls || *run.Turns != test.turns ||
+			run.AtMost != test.atMost || run.CostBasis != BasisMeter {
+			t.Errorf("%s: %+v", name, run)
+		}
+	}
+	list := readText(t, strings.Replace(head, `,"max_turns"`, `,"list_price":true,"max_turns"`, 1)+held(1, "0.5"))
+	if got, want := Line(list), "**triage** · did not finish · 0 of 40 turns · $0.50 of $1.00 (list price, at most)"; got != want {
+		t.Errorf("line %q, want %q", got, want)
+	}
+	// A foreign file cannot hold dollars back.
+	if run := readText(t, logInit+"\n"+held(1, "0.5")); run.CostUSD != nil || run.AtMost {
+		t.Errorf("a foreign file: %+v", run)
 	}
 }

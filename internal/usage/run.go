@@ -46,6 +46,7 @@ type Run struct {
 	DurationMS    *int64
 	CostUSD       *float64
 	CostBasis     Basis
+	AtMost        bool // some calls are in CostUSD at what was kept back for them: nobody knows what they cost
 	Unpriced      bool // the log says zero dollars although tokens were used
 	MaxBudgetUSD  float64
 	WorstNextUSD  float64 // what the call that was refused could have cost
