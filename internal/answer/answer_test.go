@@ -111,7 +111,7 @@ func TestOneFaultEach(t *testing.T) {
 			}
 			all := ""
 			for _, r := range repairs {
-				all += r.String() + "\n"
+				all += r.Field + ": " + r.What + " " + quote(r.Value) + "\n"
 			}
 			if tt.repair == "" && all != "" || !strings.Contains(all, tt.repair) || (tt.repair != "" && len(repairs) != 1) {
 				t.Errorf("repairs %q, want one with %q", all, tt.repair)
@@ -322,7 +322,7 @@ func FuzzParse(f *testing.F) {
 				continue
 			}
 			for _, r := range repairs {
-				if strings.ContainsAny(r.String(), "\n\r\x1b") {
+				if strings.ContainsAny(r.Field+r.What, "\n\r\x1b") {
 					t.Errorf("repair %q", r)
 				}
 			}

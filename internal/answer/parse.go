@@ -20,18 +20,6 @@ type Repair struct {
 	Value string // what was dropped or replaced; may be empty
 }
 
-// String is the repair in one line, the AI's part quoted.
-func (r Repair) String() string {
-	s := r.What
-	if r.Field != "" {
-		s = r.Field + ": " + s
-	}
-	if r.Value != "" {
-		s += " " + quote(r.Value)
-	}
-	return s
-}
-
 // Parse reads the raw answer of a task. Small faults are mended and named; an error of one line refuses the answer as
 // a whole.
 func Parse(name task.Name, raw string, labels Labels) (Answer, []Repair, error) {

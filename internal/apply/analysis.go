@@ -140,8 +140,12 @@ func (a *run) sensitive(said string, all bool) string {
 			texts = append(texts, c.Body)
 		}
 	}
-	if len(sanitize.FindSecrets(strings.Join(texts, "\n"), nil)) > 0 {
+	text := strings.Join(texts, "\n")
+	switch {
+	case len(sanitize.FindSecrets(text, nil)) > 0:
 		return answer.SensitiveSecret
+	case said == answer.SensitiveNone && len(sanitize.FindPersonal(text)) > 0:
+		return answer.SensitivePersonal
 	}
 	return said
 }

@@ -115,11 +115,6 @@ func TestOwnWorkflows(t *testing.T) {
 	}
 }
 
-func TestPermissionsPage(t *testing.T) {
-	t.Parallel()
-	golden(t, "docs/reference/permissions.md", PermissionsPage())
-}
-
 func TestRendered(t *testing.T) {
 	t.Parallel()
 	for _, name := range engine.Names {

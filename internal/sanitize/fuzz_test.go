@@ -28,7 +28,7 @@ func FuzzComment(f *testing.F) {
 		if !utf8.ValidString(text) || len(text) > 4<<10 {
 			return
 		}
-		for _, place := range Places() {
+		for _, place := range places() {
 			once := clean(text, place, policy)
 			if twice := clean(once, place, policy); twice != once {
 				t.Errorf("place %d: %q is cleaned to %q and that to %q", place, text, once, twice)

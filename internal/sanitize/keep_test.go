@@ -18,7 +18,7 @@ func TestPlainTextStays(t *testing.T) {
 		"version 2.3.1-beta.1 of 2024-01-02", "1234567 items", "defaced and effaced facade", "actions/checkout at v4", "C# and F#", "issue 12", "the fix is old", "close to it", "[see](https://github.com/octo/demo/blob/main/a_b.md)", "https://github.com/octo/demo/blob/main/README.md",
 		"a: b; c, d? e! (f) {g} 'h'", "&copy; &amp; &", "~/.config", "\\*not emphasis\\*", "I'd say: it's fine", "email is not here", "@", "# ", "a # b", "a @ b",
 	} {
-		for _, place := range Places() {
+		for _, place := range places() {
 			if text == "# " && place < AfterNumber {
 				continue // an empty heading
 			}

@@ -17,11 +17,6 @@ const (
 	Line                     // after "- " or words of the template, one line
 )
 
-// Places lists all places.
-func Places() []Place {
-	return []Place{Paragraph, ListEntry, NestedEntry, Quote, AfterNumber, Cell, BesideCode, Line}
-}
-
 // frame is the template around a text: before and after it, and what starts every later line.
 type frame struct {
 	before, after, indent string

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/issue-assistant/issue-assistant/internal/engine/enginelog"
 	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
 
@@ -28,11 +29,12 @@ func TestEveryResultOfTheCasesHasAnEnding(t *testing.T) {
 			list = []json.RawMessage{data}
 		}
 		for _, raw := range list {
-			r, ok := ParseResult(raw)
-			if !ok {
+			ev, ok := enginelog.Parse(raw, Keys())
+			if !ok || ev.Word("type") != "result" {
 				continue
 			}
 			read++
+			r := resultOf(ev)
 			ended := r.Ended()
 			if !ended.Valid() {
 				t.Errorf("%s: ending %q", filepath.Base(file), ended)

@@ -21,11 +21,6 @@ func Keys() enginelog.Want {
 	}
 }
 
-// answerKeys keep the answer as well.
-func answerKeys() enginelog.Want {
-	return enginelog.Join(Keys(), enginelog.Want{"result": 256 << 10, "structured_output": 256 << 10})
-}
-
 // Result is a closing `result` object of Claude Code, field by field: a field that is missing, of the wrong type or
 // absurd is nil and leaves the others alone. Facts: spec of the CLI 2.1.240 and 2.1.332.
 type Result struct {
@@ -46,22 +41,8 @@ type Result struct {
 	Usage          *enginelog.Tokens // the main loop's own
 	ToolsDenied    *int64
 	HasText        bool   // result is a string
-	Text           string // its start; from ParseResult up to 256 KiB
+	Text           string // its start
 	HasStructured  bool
-	Structured     []byte // only from ParseResult: structured_output, nil when it is longer than 256 KiB
-}
-
-// ParseResult reads a result line. It reports false when raw is not one JSON object of type result.
-func ParseResult(raw []byte) (Result, bool) {
-	ev, ok := enginelog.Parse(raw, answerKeys())
-	if !ok || ev.Word("type") != "result" {
-		return Result{}, false
-	}
-	r := resultOf(ev)
-	if f := ev.Field("structured_output"); r.HasStructured && !f.Cut {
-		r.Structured = f.Raw
-	}
-	return r, true
 }
 
 func resultOf(ev *enginelog.Event) Result {

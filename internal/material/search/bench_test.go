@@ -63,8 +63,8 @@ func figuresOf(t testing.TB, data []byte) figures {
 	f := figures{load: time.Since(start), file: len(data)}
 	f.memory = heap() - before
 	runtime.KeepAlive(data)
-	if x.Len() != many {
-		t.Fatalf("%d issues", x.Len())
+	if len(x.byNum) != many {
+		t.Fatalf("%d issues", len(x.byNum))
 	}
 	var times []time.Duration
 	for i, d := range distractors(22, 100) {

@@ -88,9 +88,6 @@ func New() *Index {
 	return &Index{lists: map[uint64]uint32{}, titles: map[uint64][]uint32{}, byNum: map[int]uint32{}, an: newAnalyzer(false)}
 }
 
-// Len is the number of issues.
-func (x *Index) Len() int { return len(x.byNum) }
-
 // Add puts an issue in. Pull requests stay out; a number that is there already is replaced.
 func (x *Index) Add(d Doc) {
 	if d.PullRequest || d.Number < 1 {

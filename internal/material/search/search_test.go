@@ -201,8 +201,8 @@ func TestOnlyOlderAndNeverItself(t *testing.T) {
 	if n := len(x.Similar(d, Query{Newer: true})); n != 20 {
 		t.Errorf("%d issues, want 20", n)
 	}
-	if x.Len() != 30 {
-		t.Errorf("%d issues in the index", x.Len())
+	if len(x.byNum) != 30 {
+		t.Errorf("%d issues in the index", len(x.byNum))
 	}
 }
 
@@ -213,7 +213,7 @@ func TestVerdicts(t *testing.T) {
 	for _, state := range []string{"open", "closed"} {
 		x := New()
 		for _, d := range distractors(3, 200) {
-			d.Number = x.Len() + 100
+			d.Number = len(x.byNum) + 100
 			x.Add(d)
 		}
 		x.Add(Doc{Number: 5, Title: "TIFF kills the worker", Body: text, State: state})
@@ -330,8 +330,8 @@ func TestAddAllIsAdd(t *testing.T) {
 			}
 		}
 	})
-	if err != nil || one.Len() != all.Len() {
-		t.Fatal(err, one.Len(), all.Len())
+	if err != nil || len(one.byNum) != len(all.byNum) {
+		t.Fatal(err, len(one.byNum), len(all.byNum))
 	}
 	for _, d := range docs[400:450] {
 		d.Number = 10_000
