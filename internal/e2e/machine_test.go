@@ -38,7 +38,7 @@ name="$1"
 mv "`+w.spied+`/.$$" "`+w.spied+`/${EPOCHREALTIME/./}-$name"
 # act hands the same token to every job; see door.
 if [ -n "${GITHUB_TOKEN:-}" ]; then
-  GITHUB_TOKEN="$GITHUB_TOKEN.${INPUT_TASK:-}.$GITHUB_JOB"
+  GITHUB_TOKEN="$GITHUB_TOKEN.$(printf '%s/%s' "${INPUT_TASK:-}" "$GITHUB_JOB" | sha256sum | cut -c1-40)"
   export GITHUB_TOKEN GH_TOKEN="$GITHUB_TOKEN"
 fi
 exec "`+program(t)+`" "$@"

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -96,25 +98,27 @@ func readGrants(t testing.TB, repo string) map[string]grants {
 	return own
 }
 
-// jobOf is the job whose token a request carries: the task's file when a task was given, else the one file with that job.
+// tokenOf is the token of a job: what act hands out, and a digest of the task and the job, of which no word could be
+// taken for a secret in a comment.
+func tokenOf(task, job string) string {
+	sum := sha256.Sum256([]byte(task + "/" + job))
+	return theToken + "." + hex.EncodeToString(sum[:])[:40]
+}
+
+// jobOf is the job whose token a request carries.
 func (d *door) jobOf(r *http.Request) string {
 	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	rest, ours := strings.CutPrefix(token, theToken+".")
-	if !ours {
-		return ""
-	}
-	task, job, _ := strings.Cut(rest, ".")
-	found := ""
 	for name := range d.granted {
-		file, id, _ := strings.Cut(name, "/")
-		if id == job && (task == "" || file == "issue-assistant-"+task+".yml") {
-			if found != "" {
-				return ""
-			}
-			found = name
+		file, job, _ := strings.Cut(name, "/")
+		task := "" // only the workflows of tasks give their steps one
+		if job == "analyze" || job == "apply" {
+			task = strings.TrimSuffix(strings.TrimPrefix(file, "issue-assistant-"), ".yml")
+		}
+		if token == tokenOf(task, job) {
+			return name
 		}
 	}
-	return found
+	return ""
 }
 
 // ServeHTTP lets a request through when its job was granted what it needs.

@@ -2,11 +2,14 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/issue-assistant/issue-assistant/internal/testtool"
@@ -25,6 +28,71 @@ func (c *complaints) Errorf(format string, args ...any) {
 }
 func (c *complaints) Error(args ...any) { c.said = append(c.said, fmt.Sprint(args...)) }
 
+// seenUse is what the jobs of all worlds were granted and used.
+type seenUse struct {
+	mu      sync.Mutex
+	granted map[string]grants
+	used    map[string]map[string]string
+	example map[string]string
+}
+
+func (s *seenUse) add(d *door) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.Copy(s.granted, d.granted)
+	maps.Copy(s.example, d.example)
+	for job, scopes := range d.used {
+		if s.used[job] == nil {
+			s.used[job] = map[string]string{}
+		}
+		for scope, l := range scopes {
+			if level(s.used[job][scope]) < level(l) {
+				s.used[job][scope] = l
+			}
+		}
+	}
+}
+
+// unused says why a job is granted what it did not use on the fake GitHub. "*" stands for every job.
+//
+//nolint:gochecknoglobals // a table
+var unused = map[string]string{
+	"* contents: read": "actions/checkout, which is no request of ours",
+}
+
+// compare holds what was granted against what was used, both ways. Too little was said by the door when it happened.
+func (s *seenUse) compare(t *testing.T) {
+	t.Helper()
+	excused := map[string]bool{}
+	var rows []string
+	for _, job := range slices.Sorted(maps.Keys(s.granted)) {
+		for _, scope := range slices.Sorted(maps.Keys(s.granted[job])) {
+			want, got := s.granted[job][scope], s.used[job][scope]
+			row := fmt.Sprintf("%-55s %-16s %-6s %-6s %s", job, scope, want, got, s.example[job+" "+scope+" "+got])
+			if want != got {
+				why := ""
+				for _, key := range []string{job + " " + scope + ": " + want, "* " + scope + ": " + want} {
+					if why == "" && unused[key] != "" {
+						why, excused[key] = unused[key], true
+					}
+				}
+				if row += "not used: " + why; why == "" {
+					t.Errorf("%s is granted %s: %s and used %q", job, scope, want, got)
+				}
+			}
+			rows = append(rows, row)
+		}
+	}
+	t.Logf("job, scope, granted, used, a request:\n%s", strings.Join(rows, "\n"))
+	for key := range unused {
+		if !excused[key] {
+			t.Errorf("the excuse for %s is not needed", key)
+		}
+	}
+}
+
 // TestDoor: the door that the other tests rely on refuses what a job was not granted, and a token of no job.
 func TestDoor(t *testing.T) {
 	t.Parallel()
@@ -39,28 +107,32 @@ func TestDoor(t *testing.T) {
 	}
 	pull := `{"number": 1, "pull_request": {}}`
 	for name, test := range map[string]struct {
-		token, method, path, body, answer string // token: what stands behind the one that act hands out
-		want                              string // a complaint; empty: none
-		code                              int
+		job, method, path, body, answer string // job: the task and the job
+		want                            string // a complaint; empty: none
+		code                            int
 	}{
-		"read":              {token: "..event", method: "GET", path: "/repos/o/r/issues/1", answer: `{"number": 1}`, code: 200},
-		"write":             {token: "..event", method: "POST", path: "/repos/o/r/issues/1/comments", want: `event needs issues: write`, code: 403},
-		"of a task":         {token: ".triage.apply", method: "PATCH", path: "/repos/o/r/issues/1", want: `triage.yml/apply needs issues: write`, code: 403},
-		"another scope":     {token: "..event", method: "GET", path: "/repos/o/r/actions/runs", want: "needs actions: read", code: 403},
-		"metadata":          {token: "..event", method: "GET", path: "/repos/o/r/collaborators/x/permission", answer: "{}", code: 200},
-		"a pull request":    {token: "..event", method: "GET", path: "/repos/o/r/issues/1", answer: pull, want: "needs pull-requests: read", code: 403},
-		"unknown address":   {token: "..event", method: "DELETE", path: "/repos/o/r", want: "stands in no row", answer: "{}", code: 200},
-		"a query":           {token: "..event", method: "POST", path: "/graphql", body: query("issue(number: 1) { title }"), answer: "{}", code: 200},
-		"another query":     {token: "..event", method: "POST", path: "/graphql", body: query("discussion(number: 1) { title }"), want: "needs discussions: read", code: 403},
-		"the whole token":   {token: "", method: "GET", path: "/repos/o/r/issues/1", answer: `{"number": 1}`, want: "token of no job", code: 200},
-		"a job of no file":  {token: "..analyse", method: "GET", path: "/repos/o/r/issues/1", answer: `{"number": 1}`, want: "token of no job", code: 200},
-		"token to the blob": {token: "..event", method: "GET", path: "/_blob/1", answer: "zip", want: "went to the blob host", code: 200},
+		"read":              {job: "/event", method: "GET", path: "/repos/o/r/issues/1", answer: `{"number": 1}`, code: 200},
+		"write":             {job: "/event", method: "POST", path: "/repos/o/r/issues/1/comments", want: `event needs issues: write`, code: 403},
+		"of a task":         {job: "triage/apply", method: "PATCH", path: "/repos/o/r/issues/1", want: `triage.yml/apply needs issues: write`, code: 403},
+		"another scope":     {job: "/event", method: "GET", path: "/repos/o/r/actions/runs", want: "needs actions: read", code: 403},
+		"metadata":          {job: "/event", method: "GET", path: "/repos/o/r/collaborators/x/permission", answer: "{}", code: 200},
+		"a pull request":    {job: "/event", method: "GET", path: "/repos/o/r/issues/1", answer: pull, want: "needs pull-requests: read", code: 403},
+		"unknown address":   {job: "/event", method: "DELETE", path: "/repos/o/r", want: "stands in no row", answer: "{}", code: 200},
+		"a query":           {job: "/event", method: "POST", path: "/graphql", body: query("issue(number: 1) { title }"), answer: "{}", code: 200},
+		"another query":     {job: "/event", method: "POST", path: "/graphql", body: query("discussion(number: 1) { title }"), want: "needs discussions: read", code: 403},
+		"the whole token":   {method: "GET", path: "/repos/o/r/issues/1", answer: `{"number": 1}`, want: "token of no job", code: 200},
+		"a job of no file":  {job: "/analyze", method: "GET", path: "/repos/o/r/issues/1", answer: `{"number": 1}`, want: "token of no job", code: 200},
+		"token to the blob": {job: "/event", method: "GET", path: "/_blob/1", answer: "zip", want: "went to the blob host", code: 200},
 	} {
 		c := &complaints{TB: t}
 		d := newDoor(c, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, test.answer) }))
 		d.read(t, dir)
 		r := httptest.NewRequest(test.method, test.path, strings.NewReader(test.body))
-		r.Header.Set("Authorization", "Bearer "+theToken+test.token)
+		token := theToken
+		if task, job, found := strings.Cut(test.job, "/"); found {
+			token = tokenOf(task, job)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
 		answer := httptest.NewRecorder()
 		d.ServeHTTP(answer, r)
 		if answer.Code != test.code || (len(c.said) == 0) != (test.want == "") || !strings.Contains(strings.Join(c.said, "\n"), test.want) {

@@ -23,7 +23,7 @@ var mutants = []mutant{
 	{"a scope without its reason", "labels", "      issues: write # labels of the repository\n", "      issues: write\n", "each scope has its reason"},
 	{"a scope missing in a calling job", "", "      discussions: read # questions that were answered; discussions that the answer names\n", "", "a calling job grants what is asked for"},
 	{"a level missing in a calling job", "", "      issues: write # what is new; the issue; one comment and labels\n", "      issues: read # x\n", "a calling job grants what is asked for"},
-	{"a scope added in a called job", "follow-up", "      discussions: read # discussions that the answer names\n", "      discussions: write # x\n", "a calling job grants what is asked for"},
+	{"a scope added in a called job", "reanalyze", "      discussions: read # discussions that the answer names\n", "      discussions: write # x\n", "a calling job grants what is asked for"},
 	{"a call of a file that is not there", "", "issue-assistant-triage.yml", "issue-assistant-first.yml", "a calling job grants what is asked for"},
 	{"the secret's name missing in the router", "", `ANTHROPIC_API_KEY: "${{ secrets.ANTHROPIC_API_KEY }}", `, "", "secrets are passed by name"},
 	{"another secret passed under the name", "", `CLAUDE_CODE_OAUTH_TOKEN: "${{ secrets.CLAUDE_CODE_OAUTH_TOKEN }}"`, `CLAUDE_CODE_OAUTH_TOKEN: "${{ secrets.ANTHROPIC_API_KEY }}"`, "secrets are passed by name"},

@@ -17,8 +17,8 @@ are computed from the table in ` + "`internal/install/scopes.go`" + ` that the g
 
 ## What a part needs
 
-A part is a command; "triage" behind it stands for every task that looks at more than its issue and its comment
-(triage, reanalyze, follow-up).
+A part is a command; "triage" behind it stands for every task that looks at more than its issue and its comment:
+triage, reanalyze and, in context only, follow-up, whose answer names no other issue.
 
 | part | scope | why |
 |---|---|---|

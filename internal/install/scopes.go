@@ -36,7 +36,7 @@ var needs = []Need{
 	{Part: "context triage", Scope: "pull-requests", Level: "read", Why: "fixes under way"},
 	{Part: "run", Scope: "contents", Level: "read", Why: "the code"},
 	{Part: "usage", Scope: "actions", Level: "read", Why: "the ledger of this month's costs"},
-	{Part: "apply", Scope: "contents", Level: "read", Why: "files and commits that the answer names"},
+	{Part: "apply", Scope: "contents", Level: "read", Why: "files that the answer names"},
 	{Part: "apply", Scope: "issues", Level: "write", Why: "one comment and labels"},
 	{Part: "apply triage", Scope: "discussions", Level: "read", Why: "discussions that the answer names"},
 	{Part: "apply triage", Scope: "pull-requests", Level: "read", Why: "whether a number is a pull request"},
@@ -64,19 +64,14 @@ var needs = []Need{
 // scope is one line of a permissions block.
 type scope struct{ Name, Level, Why string }
 
-// searches reports whether a task reads more than its issue and its comment.
-func searches(name string) bool {
-	return name == string(task.Triage) || name == string(task.Reanalyze) || name == string(task.FollowUp)
-}
-
 // rowsOf names the rows of the table that hold for a part: "context follow-up" has those of "context", and, since a
-// follow-up looks at other issues too, those of "context triage".
+// follow-up looks at other issues too, those of "context triage". Its answer names none, so "apply follow-up" has not.
 func rowsOf(part string) []string {
-	command, name, found := strings.Cut(part, " ")
-	if !found || (command != "context" && command != "apply") {
+	command, name, _ := strings.Cut(part, " ")
+	switch {
+	case command != "context" && command != "apply":
 		return []string{command, part}
-	}
-	if searches(name) {
+	case name == string(task.Triage), name == string(task.Reanalyze), name == string(task.FollowUp) && command == "context":
 		return []string{command, command + " triage"}
 	}
 	return []string{command}
