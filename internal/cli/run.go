@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -255,7 +256,7 @@ func (a *app) meter() (run.StartMeter, error) {
 	if prices, err = prices.With(own); err != nil {
 		return nil, fmt.Errorf("prices of the settings: %w", err)
 	}
-	return run.WithMeter(prices, a.Now, a.HTTP), nil
+	return run.WithMeter(prices, a.Now, a.HTTP, http.ProxyFromEnvironment), nil
 }
 
 // isolation asks for another user for the engine wherever this process is root or may become it.

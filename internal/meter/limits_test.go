@@ -3,7 +3,6 @@ package meter_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -11,58 +10,6 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/engine/enginetest/anthropic"
 	"github.com/issue-assistant/issue-assistant/internal/meter"
 )
-
-// source is text like a program's, different at every call.
-func source(n int) func(string) string {
-	k := 0
-	return func(string) string {
-		k++
-		var b strings.Builder
-		for i := 0; b.Len() < n; i++ {
-			fmt.Fprintf(&b, "\tif x%d == %d {\n\t\treturn f%d(x)\n\t}\n", k, i, i%7)
-		}
-		return b.String()
-	}
-}
-
-// TestAnEndlessRunUsesItsBudget: a model that never answers spends at least 45 % when the cache works, and 85 % when it
-// never hits and the reads are small beside the budget.
-func TestAnEndlessRunUsesItsBudget(t *testing.T) {
-	t.Parallel()
-	budgets := []float64{0.5, 1}
-	if os.Getenv("METER_SEEDS") != "" { // the long form
-		budgets = append(budgets, 2)
-	}
-	for _, tt := range []struct {
-		model string
-		miss  float64
-		sizes []int
-		least float64
-	}{
-		{"claude-opus-5-5", 0, []int{3000, 12_000, 40_000}, 0.45},
-		{"claude-sonnet-5-5", 0, []int{3000, 12_000, 40_000}, 0.45},
-		{"claude-opus-5-5", 1, []int{500, 1500, 3000}, 0.85},
-		{"claude-sonnet-5-5", 1, []int{500, 1500, 3000}, 0.85},
-	} {
-		for _, budget := range budgets {
-			for _, size := range tt.sizes {
-				r := start(t, anthropic.Script{
-					Steps:   []anthropic.Step{{Text: strings.Repeat("word ", 60), Tools: []anthropic.Tool{{Name: "Read", Input: map[string]any{"file_path": "a.go"}}}}},
-					Counter: anthropic.Counter{Min: 0.2, Max: 0.4, MissRate: tt.miss},
-				}, func(o *meter.Options) { o.BudgetUSD, o.MaxTurns, o.Model = budget, 200, tt.model })
-				c := r.client(1)
-				c.model, c.result = tt.model, source(size)
-				c.run(t.Context(), "issue 12", 300)
-				bill, s := r.api.Bill().USD(), r.Summary()
-				if bill > budget || bill < tt.least*budget && s.Turns < 200 {
-					t.Errorf("%s, miss %v, $%v, %d bytes a read: billed %.1f %% in %d turns", tt.model, tt.miss, budget, size, 100*bill/budget, s.Turns)
-				}
-				t.Logf("%s, miss %v, $%v, %d bytes a read: billed %.1f %% in %d turns", tt.model, tt.miss, budget, size, 100*bill/budget, s.Turns)
-				r.close()
-			}
-		}
-	}
-}
 
 // TestUsualTasksEndWithAnAnswer: a triage that reads 200 kB at $1.00, and a reply at $0.20.
 func TestUsualTasksEndWithAnAnswer(t *testing.T) {

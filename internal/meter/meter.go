@@ -39,8 +39,10 @@ type Options struct {
 	Held   func(engine.HeldRecord)
 	Record func(engine.CallRecord)
 	Now    func() time.Time
-	// Transport reaches the provider; nil: one of the meter's own, without a proxy.
+	// Transport reaches the provider; nil: one of the meter's own, through the proxy that Proxy names (nil: none). The key
+	// goes to the provider through it in TLS.
 	Transport http.RoundTripper
+	Proxy     func(*http.Request) (*url.URL, error)
 }
 
 // Summary is where the run stands. Dollars are US dollars.
@@ -111,7 +113,7 @@ func Start(ctx context.Context, opts Options) (*Meter, error) {
 		ledger: newLedger(fromUSD(opts.BudgetUSD), opts.MaxTurns),
 	}
 	if m.client == nil {
-		m.client = newTransport()
+		m.client = newTransport(opts.Proxy)
 	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -174,8 +176,14 @@ func parseUpstream(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-func newTransport() http.RoundTripper {
+func newTransport(proxy func(*http.Request) (*url.URL, error)) *http.Transport {
 	return &http.Transport{
+		Proxy: func(r *http.Request) (*url.URL, error) {
+			if proxy == nil || r.URL.Scheme != "https" { // a proxy for http would see the key
+				return nil, nil
+			}
+			return proxy(r)
+		},
 		ForceAttemptHTTP2:   true,
 		DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout: 15 * time.Second,

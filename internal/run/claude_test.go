@@ -38,7 +38,7 @@ func realOptions(t *testing.T, script anthropic.Script) (Options, *anthropic.Ser
 	o.Driver = claude.New()
 	o.CLI = cli
 	o.Upstream = server.URL
-	o.StartMeter = WithMeter(prices, time.Now, nil)
+	o.StartMeter = WithMeter(prices, time.Now, nil, nil)
 	o.Checkout = filepath.Join(o.Temp, "checkout")
 	o.Material = filepath.Join(o.Checkout, ".issue-assistant", "material")
 	write(t, filepath.Join(o.Checkout, "main.go"), "package main\n")

@@ -107,7 +107,7 @@ func (e realEngine) options(t *testing.T, script func(Options) standin.Script) (
 	}
 	o := options(t)
 	o.Driver, o.CLI = e.driver, cli
-	o.StartMeter = WithMeter(prices, time.Now, nil)
+	o.StartMeter = WithMeter(prices, time.Now, nil, nil)
 	o.Limits.Model = e.model
 	o.Key, o.KeyValue = e.driver.Credentials()[0], "REALKEY-of-the-provider-0123456789"
 	if o.Isolation.Self, err = os.Executable(); err != nil {

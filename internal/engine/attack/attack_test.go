@@ -243,7 +243,7 @@ func (s subject) play(t *testing.T, a attack, l limit, during func(temp string))
 		ExecutionFile: filepath.Join(temp, "execution.jsonl"), Temp: temp,
 		Key: s.driver.Credentials()[0], KeyValue: "REALKEY-of-the-provider-0123456789", Upstream: provider.url(),
 		Path: os.Getenv("PATH"), Lang: "C.UTF-8", Isolation: run.Isolation{Self: self},
-		StartMeter: run.WithMeter(prices, time.Now, nil), Now: time.Now,
+		StartMeter: run.WithMeter(prices, time.Now, nil, nil), Now: time.Now,
 	}
 	begin := time.Now()
 	if during != nil {

@@ -98,7 +98,7 @@ func TestExampleRuns(t *testing.T) {
 			Limits:        run.Limits{Model: "gpt-5.5", MaxTurns: 4, MaxBudgetUSD: c.usd, TimeoutMinutes: 1},
 			Schema:        []byte(`{"type":"object","properties":{"verdict":{"type":"string"}},"required":["verdict"]}`),
 			ExecutionFile: filepath.Join(dir, "execution.jsonl"), Temp: dir, Key: echo.New().Credentials()[0], KeyValue: "sk-real-key-0123456789",
-			Upstream: server.URL, StartMeter: run.WithMeter(prices, time.Now, nil), Now: time.Now,
+			Upstream: server.URL, StartMeter: run.WithMeter(prices, time.Now, nil, nil), Now: time.Now,
 		})
 		if err != nil || res.Ended != c.want {
 			t.Errorf("%s: %+v %v", c.text, res, err)
