@@ -32,7 +32,7 @@ func newWrapper(t *testing.T, system, arch string) *wrapper {
 		t.Fatal(err)
 	}
 	w.write("action.sh", string(script))
-	for _, tool := range []string{"bash", "dirname", "mkdir", "cat", "kill"} {
+	for _, tool := range []string{"bash", "dirname", "mkdir", "cat"} {
 		path, err := exec.LookPath(tool)
 		if err != nil {
 			t.Fatal(err)
