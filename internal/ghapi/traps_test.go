@@ -240,7 +240,7 @@ func TestTrapNoTimeout(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() { close(release) })
-	c := s.ours(t, func(o *ghapi.Options) { o.AttemptTimeout = 50 * time.Millisecond })
+	c := s.ours(t, func(o *ghapi.Options) { o.AttemptTimeout = time.Second })
 	_, err := c.Issue(t.Context(), 7)
 	_ = wantKind(t, err, ghapi.KindTimeout)
 	if got := len(s.requests()); got != 2 {

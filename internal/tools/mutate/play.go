@@ -67,6 +67,9 @@ func (b bench) baseline(ctx context.Context, list []mutation) error {
 			filter = ""
 		}
 		passed, by, err := b.test(ctx, folder, filter)
+		if err == nil && !passed { // a machine under load may have been too slow for one of them
+			passed, by, err = b.test(ctx, folder, filter)
+		}
 		if err != nil {
 			return fmt.Errorf("%s without a mutation: %w", folder, err)
 		}
