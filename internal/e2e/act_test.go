@@ -29,7 +29,7 @@ type start struct {
 	run      int64  // id of the run on GitHub; 0: 4711
 	attempt  int    // 0: the first
 	job      string // only this job, and what it needs
-	key      string // empty: theKey
+	key      string // empty: the engine's
 	noKey    bool   // the secret does not exist
 	during   func(running *exec.Cmd)
 }
@@ -82,7 +82,7 @@ func (w *world) run(t *testing.T, s start) result {
 		s.workflow = "issue-assistant.yml"
 	}
 	if s.key == "" {
-		s.key = theKey
+		s.key = w.cli.key
 	}
 	w.door.read(t, w.repo)
 	w.started++
@@ -159,7 +159,7 @@ func (w *world) arguments(t *testing.T, s start, dir string) []string {
 	for name, value := range map[string]string{
 		"GITHUB_API_URL": w.api, "GITHUB_GRAPHQL_URL": w.api + "/graphql", "GITHUB_REPOSITORY": repoName,
 		"GITHUB_RUN_ID": strconv.FormatInt(s.run, 10), "GITHUB_RUN_ATTEMPT": strconv.Itoa(s.attempt),
-		"ANTHROPIC_BASE_URL": w.ai.URL,
+		w.cli.baseVar: w.cli.url(),
 	} {
 		args = append(args, "--env", name+"="+value)
 	}
@@ -167,7 +167,7 @@ func (w *world) arguments(t *testing.T, s start, dir string) []string {
 		args = append(args, "-j", s.job)
 	}
 	if !s.noKey {
-		args = append(args, "-s", "ANTHROPIC_API_KEY="+s.key)
+		args = append(args, "-s", w.cli.secret+"="+s.key)
 	}
 	return append(args, "-s", "GITHUB_TOKEN="+theToken)
 }

@@ -64,12 +64,12 @@ runs:
           if [ -n "$file" ] && [ -f "$file" ]; then mkdir -p "$to"; cp "$file" "$to/"; fi
         done <<<"$FILES"
 `)
-	engine := filepath.Join(root, "engines", "claude")
+	engine := filepath.Join(root, "engines", w.cli.engine)
 	script(t, w.path("bin"), "npm", `#!/usr/bin/env bash
 set -eu
 [ "$1" = ci ] || { echo "npm $*: only npm ci is expected" >&2; exit 1; }
 case " $* " in *" --ignore-scripts "*) ;; *) echo "install scripts would run" >&2; exit 1 ;; esac
-if env | grep -q "`+theKey[:20]+`"; then echo "npm was given the key" >&2; exit 1; fi
+if env | grep -q "`+w.cli.key[:20]+`"; then echo "npm was given the key" >&2; exit 1; fi
 cmp package-lock.json "`+engine+`/package-lock.json"
 ln -s "`+engine+`/node_modules" node_modules
 `)
@@ -145,7 +145,7 @@ func (w *world) endLeftovers(t *testing.T) {
 	}
 }
 
-// engines are the running processes of Claude Code that lie in this world's folder.
+// engines are the running processes of the engine's command line that lie in this world's folder.
 func (w *world) engines(t *testing.T) []int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")
@@ -159,7 +159,7 @@ func (w *world) engines(t *testing.T) []int {
 			continue
 		}
 		line, err := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
-		if err == nil && bytes.HasPrefix(line, []byte(w.dir)) && bytes.Contains(line, []byte("/claude\x00")) {
+		if err == nil && bytes.Contains(line, []byte(w.dir)) && bytes.Contains(line, []byte(w.cli.program+"\x00")) {
 			pids = append(pids, pid)
 		}
 	}

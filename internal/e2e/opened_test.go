@@ -124,11 +124,11 @@ func (w *world) checkRequests(t *testing.T) {
 func (w *world) checkKey(t *testing.T) {
 	t.Helper()
 	for _, s := range w.spies(t) {
-		if strings.Contains(s.raw, theKey) != (s.command == "run") {
+		if strings.Contains(s.raw, w.cli.key) != (s.command == "run") {
 			t.Errorf("%s saw the key: %t", s.command, s.command != "run")
 		}
 		if s.command == "run" {
-			if s.env["ANTHROPIC_API_KEY"] != theKey {
+			if s.env[w.cli.secret] != w.cli.key {
 				t.Error("the step's env did not reach the action's step")
 			}
 			if s.env["GH_TOKEN"]+s.env["GITHUB_TOKEN"] != "" {

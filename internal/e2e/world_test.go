@@ -49,7 +49,8 @@ type world struct {
 	gh        *ghtest.Server
 	door      *door // what each job's token may do and did
 	api       string
-	ai        *anthropic.Server
+	cli       cli               // the engine and its provider
+	ai        *anthropic.Server // the provider, when the engine is Claude Code
 	act       string
 	started   int // act was started so often
 }
@@ -57,12 +58,23 @@ type world struct {
 // newWorld is a repository that has been set up by install, with one open issue of a stranger.
 func newWorld(t *testing.T, script anthropic.Script, settings string) *world {
 	t.Helper()
+	ai := anthropic.New(script)
+	t.Cleanup(ai.Close)
+	w := newWorldOf(t, claudeCode(ai), settings)
+	w.ai = ai
+	w.cli.url = func() string { return w.ai.URL }
+	return w
+}
+
+// newWorldOf is a world whose engine is another one; its provider runs.
+func newWorldOf(t *testing.T, c cli, settings string) *world {
+	t.Helper()
 	if runtime.GOOS != "linux" {
 		testtool.Unmet(t, "the action runs on Linux")
 	}
-	w := &world{act: testtool.Need(t, "act")}
+	w := &world{act: testtool.Need(t, "act"), cli: c}
 	testtool.Need(t, "git")
-	testtool.NeedFile(t, "engines", "claude", "node_modules", "@anthropic-ai")
+	testtool.NeedFile(t, "engines", c.engine, "node_modules", c.scope)
 	w.dir = t.TempDir()
 	for _, dir := range []string{w.dir, filepath.Dir(w.dir)} {
 		if err := os.Chmod(dir, 0o755); err != nil { // so that the engine may run as another user
@@ -77,8 +89,6 @@ func newWorld(t *testing.T, script anthropic.Script, settings string) *world {
 	server := httptest.NewServer(w.door)
 	t.Cleanup(server.Close)
 	w.api = server.URL
-	w.ai = anthropic.New(script)
-	t.Cleanup(w.ai.Close)
 	w.fillGitHub(t)
 	w.setUp(t, settings)
 	w.layOut(t)
@@ -114,6 +124,9 @@ func (w *world) setUp(t *testing.T, settings string) {
 	t.Helper()
 	put(t, w.repo, "main.go", "package main\n\nfunc main() {}\n")
 	w.git(t, "init", "-q", "-b", "main")
+	if settings != "" {
+		put(t, w.repo, config.Path, settings)
+	}
 	plan, err := install.Make(w.repo, install.Options{
 		Templates: assets.FS, Pin: install.Pin{Action: "issue-assistant/issue-assistant", SHA: actionSHA, Version: "v1.2.3"},
 	})
@@ -129,9 +142,6 @@ func (w *world) setUp(t *testing.T, settings string) {
 		t.Fatal(err)
 	}
 	put(t, w.repo, config.RulesPath, string(data)+"\n"+rulesWord+": be brief.\n")
-	if settings != "" {
-		put(t, w.repo, config.Path, settings)
-	}
 	w.adapt(t)
 	w.commit(t)
 }
@@ -164,7 +174,7 @@ func (w *world) adapt(t *testing.T) {
 		return "(" + secret + " != '' && contains(steps.run.outputs.answer, " + secret + "))"
 	}
 	const answer = "      answer: ${{ steps.run.outputs.answer }}\n"
-	dropped := "      answer: ${{ !" + holds("secrets.ANTHROPIC_API_KEY") + " && !" + holds("github.token") + " && steps.run.outputs.answer || '' }}\n"
+	dropped := "      answer: ${{ !" + holds("secrets."+w.cli.secret) + " && !" + holds("github.token") + " && steps.run.outputs.answer || '' }}\n"
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
