@@ -40,11 +40,12 @@ func newCostCmd(a *app) *cobra.Command {
 			}
 			now := a.Now().UTC()
 			from := now.Add(-span)
-			list, err := a.costRecords(cmd.Context(), records, from)
+			list, lost, err := a.costRecords(cmd.Context(), records, from)
 			if err != nil {
 				return err
 			}
 			rep := report.Make(list, report.By(by), from, now)
+			rep.Lost = lost
 			if err := a.addAdvice(&rep, list); err != nil {
 				return err
 			}
@@ -74,37 +75,35 @@ func parseSpan(text string) (time.Duration, error) {
 	return time.Duration(n) * unit, nil
 }
 
-func (a *app) costRecords(ctx context.Context, dir string, from time.Time) ([]usagepkg.Record, error) {
+// costRecords reads the records, and counts the runs that left none.
+func (a *app) costRecords(ctx context.Context, dir string, from time.Time) (list []usagepkg.Record, lost int, err error) {
 	if dir == "" {
 		reader, err := a.ledgerReader(ctx)
 		if err != nil {
-			return nil, costFailure(err)
+			return nil, 0, costFailure(err)
 		}
 		a.sayf("reading the records of %s since %s", reader.Repo, from.Format(time.DateOnly))
 		got, err := reader.ReadAll(ctx, from)
 		if err != nil {
-			return nil, costFailure(err)
+			return nil, 0, costFailure(err)
 		}
-		if n := len(got.Lost); n > 0 {
-			a.sayf("%d runs left no record: they are in no sum", n)
-		}
-		return got.Ledger.Records(), nil
+		return got.Ledger.Records(), len(got.Lost), nil
 	}
 	info, err := os.Stat(a.path(dir))
 	if err != nil {
-		return nil, usage(err)
+		return nil, 0, usage(err)
 	}
 	if !info.IsDir() {
-		return nil, usage(fmt.Errorf("--records %s: that is a file, name its folder", dir))
+		return nil, 0, usage(fmt.Errorf("--records %s: that is a file, name its folder", dir))
 	}
 	list, unread, err := report.Load(os.DirFS(a.path(dir)))
 	if err != nil {
-		return nil, failure(err)
+		return nil, 0, failure(err)
 	}
 	for _, name := range unread {
 		a.sayf("%s holds no record", name)
 	}
-	return list, nil
+	return list, 0, nil
 }
 
 func costFailure(err error) error {

@@ -183,7 +183,7 @@ func flowCost(t *testing.T, w *world) {
 	// A run that was lost: its jobs say that its engine was started.
 	w.gh.AddRun(ghapi.Run{ID: 4701, Attempt: 1, Path: ".github/workflows/issue-assistant.yml", Event: "issues", Status: "completed", Conclusion: "failure"})
 	w.gh.SetJobs(4701, ghapi.Job{ID: 2, Name: "Triage / Analyze", Status: "completed", Conclusion: "failure", Steps: []ghapi.Step{{Name: "Run", Status: "completed", Conclusion: "failure"}}})
-	want := played{jobs: map[string]string{"Cost": "success"}, summary: []string{"triage", "0.25", "```mermaid"}}
+	want := played{jobs: map[string]string{"Cost": "success"}, summary: []string{"triage", "0.25", "```mermaid", "1 run left no record, in no sum."}}
 	flow := "issue-assistant-cost.yml"
 	w.play(t, "weekly", start{event: "schedule", workflow: flow, payload: scheduled("23 7 * * 1")}, want)
 	w.play(t, "by hand", start{event: "workflow_dispatch", workflow: flow, payload: dispatched(map[string]any{"since": "2d"})}, want)

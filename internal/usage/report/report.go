@@ -80,6 +80,7 @@ type Report struct {
 	Until    time.Time `json:"until"`
 	Rows     []Row     `json:"rows"`
 	Total    Row       `json:"total"`
+	Lost     int       `json:"lost"` // runs that started an engine and left no record: in no sum
 	Days     []Day     `json:"days"`
 	Models   []Share   `json:"models"`
 	Forecast *Forecast `json:"forecast"`

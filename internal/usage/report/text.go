@@ -185,6 +185,9 @@ func (rep Report) sentences() []string {
 	if n := rep.Total.Unknown; n > 0 {
 		out = append(out, fmt.Sprintf("%s of unknown cost, in no sum.", runsText(n)))
 	}
+	if rep.Lost > 0 {
+		out = append(out, fmt.Sprintf("%s left no record, in no sum.", runsText(rep.Lost)))
+	}
 	if words := endings(rep.Total); words != "" {
 		out = append(out, "Not finished: "+words+".")
 	}
