@@ -71,8 +71,9 @@ func TestTooLittleAndFailuresAreErrors(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"below":  {map[string]string{"internal/a/a.go": untested}, "below 85 %: internal/a 75.0 %"},
-		"failed": {map[string]string{"internal/b/b_test.go": "package b\n\nimport \"testing\"\n\nfunc TestLess(t *testing.T) { t.Fatal() }\n"}, "the tests of example.com/m/internal/b fail"},
+		"untested": {map[string]string{"internal/d/d.go": "package d\n\nfunc Nobody() int { return 1 }\n"}, "below 85 %: internal/d 0.0 %"},
+		"below":    {map[string]string{"internal/a/a.go": untested}, "below 85 %: internal/a 75.0 %"},
+		"failed":   {map[string]string{"internal/b/b_test.go": "package b\n\nimport \"testing\"\n\nfunc TestLess(t *testing.T) { t.Fatal() }\n"}, "the tests of example.com/m/internal/b fail"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
