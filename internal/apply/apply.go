@@ -44,6 +44,7 @@ type Options struct {
 	ByHand  bool  // workflow_dispatch: an answer is given again where one stands
 	Engine  engine.Name
 	Raw     string   // the answer as the engine gave it
+	Session string   // the record of the run's conversation, as `run` gave it; empty: none
 	Secrets []string // values of the environment's secrets, none of which may be posted
 	Commit  string   // the analyzed commit; empty: references are left out
 
@@ -213,7 +214,9 @@ func (a *run) maintainer(ctx context.Context) func(string) bool {
 // page is what the comments of this run have in common.
 func (a *run) page(kind string) comment.Page {
 	p := comment.Page{
-		Marker: comment.Marker{Kind: kind, To: a.Comment, Read: a.Comment, HasRead: true, Engine: string(a.Engine)},
+		Marker: comment.Marker{
+			Kind: kind, To: a.Comment, Read: a.Comment, HasRead: true, Engine: string(a.Engine), Session: a.record(),
+		},
 		Policy: a.policy, Mention: a.policy.Reporter, Engine: engineTitle(a.Engine),
 		RemindDays: a.Config.Lifecycle.RemindDays, CloseDays: a.Config.Lifecycle.CloseDays,
 	}

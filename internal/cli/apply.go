@@ -16,7 +16,7 @@ import (
 )
 
 func newApplyCmd(a *app) *cobra.Command {
-	var name, issue, woke, engineName, raw, file string
+	var name, issue, woke, engineName, raw, file, kept string
 	var dry bool
 	cmd := &cobra.Command{
 		Use:   "apply",
@@ -40,7 +40,7 @@ func newApplyCmd(a *app) *cobra.Command {
 				}
 				raw = string(data)
 			}
-			return a.apply(cmd.Context(), in, engineName, raw, dry)
+			return a.apply(cmd.Context(), in, engineName, raw, kept, dry)
 		},
 	}
 	cmd.Flags().StringVar(&name, "task", "", "the `task`: "+listOf(task.Names))
@@ -49,11 +49,12 @@ func newApplyCmd(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&engineName, "engine", "", "the `engine` that answered: "+listOf(engine.Names))
 	cmd.Flags().StringVar(&raw, "answer", "", "the answer as `JSON`")
 	cmd.Flags().StringVar(&file, "answer-file", "", "a `file` with the answer; - is the standard input")
+	cmd.Flags().StringVar(&kept, "session", "", "the `record` of the run's conversation, as run gives it")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "write nothing, show it in the summary")
 	return cmd
 }
 
-func (a *app) apply(ctx context.Context, in taskInputs, engineName, raw string, dry bool) error {
+func (a *app) apply(ctx context.Context, in taskInputs, engineName, raw, kept string, dry bool) error {
 	s, err := a.settings()
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func (a *app) apply(ctx context.Context, in taskInputs, engineName, raw string, 
 		return err
 	}
 	o := apply.Options{
-		Task: in.task, Issue: in.issue, Comment: in.comment, Engine: engine.Name(engineName), Raw: raw, Secrets: a.secrets(),
+		Task: in.task, Issue: in.issue, Comment: in.comment, Engine: engine.Name(engineName), Raw: raw, Session: kept, Secrets: a.secrets(),
 		ByHand: a.Getenv("GITHUB_EVENT_NAME") == "workflow_dispatch", Edit: a.edited(),
 		Config: s.config, Labels: s.labels, Texts: s.texts, Commit: a.Getenv("GITHUB_SHA"), Now: a.Now(),
 	}

@@ -89,11 +89,16 @@ func (a *app) context(ctx context.Context, in taskInputs) error {
 		return err
 	}
 	dir := filepath.Join(a.Dir, filepath.FromSlash(materialDir))
-	res, err := material.Write(ctx, client, material.Options{
+	o := material.Options{
 		Task: in.task, Issue: in.issue, Comment: in.comment, Dir: dir, Shown: dir,
 		Labels: answer.LabelsOf(s.labels, s.config.Labels.Deny), Languages: s.texts.Languages(), Secrets: a.secrets(),
 		Issues: a.keptIssues(ctx, client, in.task),
-	})
+	}
+	sessions := sessionContext{app: a, client: client, settings: s, in: in, rules: rules}
+	if s.config.Sessions.Mode != config.SessionsOff {
+		o.Earlier = sessions.earlier(ctx)
+	}
+	res, err := material.Write(ctx, client, o)
 	out := ghaction.FromEnv(a.Getenv, a.Stdout, a.Stderr)
 	switch kind := ghapi.KindOf(err); {
 	case kind == ghapi.KindGone || kind == ghapi.KindNotFound || kind == ghapi.KindMoved:
@@ -108,6 +113,9 @@ func (a *app) context(ctx context.Context, in taskInputs) error {
 	}
 	for _, note := range res.Notes {
 		a.sayf("%s", note)
+	}
+	if err := sessions.leave(); err != nil {
+		return failure(err)
 	}
 	if rulesFile == "" {
 		rulesFile = filepath.Join(dir, "rules.md")

@@ -107,8 +107,16 @@ func (a *app) runEngine(ctx context.Context, f runFlags) error {
 	if err != nil {
 		return a.notStarted(gh, err)
 	}
+	kept := ""
+	sessions, on := a.sessionOf(o.Temp, limits)
+	if on {
+		sessions.into(&o)
+	}
 	result, runErr := run.Run(ctx, o)
-	return a.reportRun(gh, result, limits, runErr)
+	if on && result.Ended == engine.Finished {
+		kept = sessions.record(result)
+	}
+	return a.reportRun(gh, result, limits, kept, runErr)
 }
 
 // notStarted reports what keeps a run from starting, also as an output.
@@ -287,12 +295,13 @@ func (a *app) rulesFor(named, temp string) (string, error) {
 }
 
 // reportRun writes the outputs and says how the run ended.
-func (a *app) reportRun(gh ghaction.Runner, r run.Result, l task.Limits, runErr error) error {
+func (a *app) reportRun(gh ghaction.Runner, r run.Result, l task.Limits, kept string, runErr error) error {
 	outErr := gh.SetOutputs(
 		ghaction.Output{Name: "answer", Value: r.Answer},
 		ghaction.Output{Name: "ended", Value: string(r.Ended)},
 		ghaction.Output{Name: "session-id", Value: r.SessionID},
 		ghaction.Output{Name: "execution-file", Value: r.ExecutionFile},
+		ghaction.Output{Name: "session", Value: kept},
 	)
 	a.sayf("%s after %d turns and %d calls, $%.4f of $%s", r.Ended, r.Turns, r.Calls, r.CostUSD, config.FormatUSD(l.MaxBudgetUSD))
 	if r.Reason != "" {

@@ -29,7 +29,7 @@ type Marker struct {
 	Commit    string // fixed by a commit without a pull request: its hash
 	Since     int64  // start of the period that a notice belongs to, in Unix seconds
 	Tag       string
-	Session   string // sessions on: the record, as base64url
+	Session   string // sessions on: the record, as base64
 }
 
 const (

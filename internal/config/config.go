@@ -87,13 +87,14 @@ type Lifecycle struct {
 
 // Sessions says what happens to saved conversations.
 type Sessions struct {
-	Mode string // SessionsOff or SessionsShadow
+	Mode string // SessionsOff, SessionsShadow or SessionsAuto
 }
 
 // The values of [sessions] mode.
 const (
 	SessionsOff    = "off"
 	SessionsShadow = "shadow"
+	SessionsAuto   = "auto"
 )
 
 // Workflows holds what install bakes into the generated workflows.

@@ -54,6 +54,15 @@ type Setup struct {
 	MaxBudgetUSD float64
 	BaseURL      string        // of the meter
 	Credential   CredentialVar // which kind of key the engine is made to believe in
+	Keep         bool          // the conversation stays below Home, so that it may be resumed in this job
+	Resume       string        // the conversation below Home that goes on; Prompt is what is new. Empty: a fresh one
+}
+
+// Resumer is a Driver that can go on with a conversation which an earlier process of the same job left below Home.
+type Resumer interface {
+	Driver
+	// Transcript is the pattern, as filepath.Match knows it, of the file below Home that holds the conversation.
+	Transcript(id string) string
 }
 
 // Command is one process to start: an argument list, never a shell.

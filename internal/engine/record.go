@@ -10,6 +10,8 @@ const (
 	TypeCall = "issue_assistant.call" // one per request at the meter, when it has ended: CallRecord
 	TypeEnd  = "issue_assistant.end"  // last line: EndRecord
 	TypeText = "issue_assistant.text" // a line of the engine that is no JSON object: TextRecord
+
+	TypeSession = "issue_assistant.session" // sessions on, before a conversation starts or goes on: SessionRecord
 )
 
 // RecordSchema is the version of the records below.
@@ -71,6 +73,17 @@ type CallRecord struct {
 	Last         bool    `json:"last,omitempty"`        // the meter asked for the answer with this call
 	Refused      Ended   `json:"refused,omitempty"`     // turns or budget: it did not go out
 	DurationMS   int64   `json:"duration_ms"`
+}
+
+// SessionRecord says whether the conversation that follows is a fresh one and why. The last one of a file counts.
+type SessionRecord struct {
+	Type          string   `json:"type"`
+	Decision      string   `json:"decision"`         // fresh or resumed
+	Reasons       string   `json:"reasons"`          // words of the closed list, with blanks between
+	Shadow        bool     `json:"shadow,omitempty"` // fresh whatever the reasons say; none: it would have resumed
+	ResumeUSD     *float64 `json:"resume_usd,omitempty"`
+	FreshUSD      *float64 `json:"fresh_usd,omitempty"`
+	ContextTokens int64    `json:"context_tokens,omitempty"` // of the conversation that goes on
 }
 
 // EndRecord says how the run ended. WorstNextCallUSD is what the call that was refused could have cost, 0 if none was.

@@ -44,6 +44,8 @@ type Options struct {
 	Secrets   []string
 	// Issues are all issues of the repository; nil: they are read from GitHub.
 	Issues iter.Seq2[ghapi.Issue, error]
+	// Earlier decides what the run is told of earlier work, once the thread was read; nil: sessions are off.
+	Earlier func(Thread) Earlier
 }
 
 // Result is what was written.
@@ -65,6 +67,8 @@ const (
 	FileLabels      = "labels.md"
 	FilePrompt      = "prompt.md"
 	FileSchema      = "schema.json"
+	FileCheckpoint  = "checkpoint.md"
+	FileDelta       = "prompt-delta.md"
 )
 
 // ErrPullRequest is a number that is no issue's.
@@ -103,6 +107,9 @@ func Write(ctx context.Context, r Reader, o Options) (res Result, err error) {
 		if release, err = f.more(ctx, r, o, t, &res); err != nil {
 			return res, err
 		}
+	}
+	if err := f.earlier(o, t); err != nil {
+		return res, err
 	}
 	return res, f.ask(o, r.Repo(), release, &res)
 }
@@ -260,7 +267,7 @@ func openFolder(o Options) (*folder, error) {
 		return nil, fmt.Errorf("open the material's folder: %w", err)
 	}
 	f := &folder{root: root, shown: o.Shown}
-	for _, name := range []string{FileIssue, FileComment, FileCandidates, FileIssues, FileDiscussions, FilePulls, FileRelease, FileLabels, FilePrompt, FileSchema} {
+	for _, name := range []string{FileIssue, FileComment, FileCandidates, FileIssues, FileDiscussions, FilePulls, FileRelease, FileLabels, FilePrompt, FileSchema, FileCheckpoint, FileDelta} {
 		if err := root.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, errors.Join(fmt.Errorf("remove the material of an earlier run: %w", err), root.Close())
 		}

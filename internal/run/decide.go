@@ -20,7 +20,9 @@ func (r *running) finish(v verdict, begin time.Time) (Result, error) {
 	res := Result{
 		ExecutionFile: r.ExecutionFile, Protection: r.protection, SessionID: sessionID(out.SessionID),
 		Turns: sum.turns, Calls: sum.calls, CostUSD: math.Round(sum.cost*1e9) / 1e9, WorstNextUSD: r.worst,
+		Conversation: r.measured(sum),
 	}
+	out.ToolsDenied += r.denied
 	r.decide(&res, v, out, sum)
 	if res.Ended == engine.Unfinished {
 		res.Reason = "the engine's end: " + v.exit
@@ -103,6 +105,8 @@ func ended(v verdict, out engine.Outcome, sum totals) (engine.Ended, int) {
 		return engine.Budget, 0 // the meter holds max tokens down to what the budget allows
 	case out.Closed && out.Ended == engine.Finished:
 		return engine.NoAnswer, 0
+	case out.Closed && out.Ended == engine.NotStarted && sum.calls > 0:
+		return engine.Unfinished, 0 // a second start of the engine, after the first one had made calls
 	case out.Closed && out.Ended != engine.Unfinished:
 		if out.Ended != engine.ProviderError {
 			return out.Ended, 0

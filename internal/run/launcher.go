@@ -30,6 +30,7 @@ type order struct {
 	Spec spec   `json:"spec"`
 	Home string `json:"home"` // made the user's own before, removed after
 	Mark string `json:"mark"`
+	Back *user  `json:"back,omitempty"` // who gets the home after instead: the conversation in it may go on
 }
 
 // launched is an engine that a launcher started as another user. The launcher runs as root through sudo and cannot be
@@ -117,7 +118,32 @@ func Launch(in io.Reader, stdout, stderr *os.File) (int, error) {
 	if o.Mark != "" {
 		killMarked(o.Mark)
 	}
+	if o.Back != nil {
+		return g.cmd.ProcessState.ExitCode(), takeBack(o.Home, *o.Back)
+	}
 	return g.cmd.ProcessState.ExitCode(), os.RemoveAll(o.Home)
+}
+
+// takeBack makes the engine's home the caller's own again. What has a second name may be a file from elsewhere: it is
+// removed from the home and keeps its owner.
+func takeBack(home string, to user) error {
+	err := filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); !ok || !d.IsDir() && st.Nlink > 1 {
+			return os.Remove(path)
+		}
+		return os.Lchown(path, int(to.UID), int(to.GID))
+	})
+	if err != nil {
+		return errors.Join(fmt.Errorf("take the engine's home back: %w", err), os.RemoveAll(home))
+	}
+	return nil
 }
 
 func obey(r *bufio.Reader, g *group) {

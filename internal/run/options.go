@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
+	"github.com/issue-assistant/issue-assistant/internal/session"
 )
 
 // MaxAnswer is the longest answer in bytes that is handed on: it travels as an output of the job.
@@ -57,6 +58,13 @@ type Options struct {
 	TrackingID string // RUNNER_TRACKING_ID: by it the runner finds what a job left behind
 
 	Isolation Isolation // under which user the engine runs
+
+	// Session is the decision on the conversation, for the execution file; nil: sessions are off.
+	Session *engine.SessionRecord
+	// Retry decides how the run goes on after a fault that passes; nil: it does not, and no conversation is kept.
+	Retry func(Attempt) session.Decision
+	// Delta is the prompt of a conversation that goes on; empty: none does.
+	Delta []byte
 
 	StartMeter StartMeter
 	Progress   io.Writer // one line per turn, numbers only; nil: none
@@ -109,6 +117,7 @@ type Result struct {
 	Reason        string  // for people, when not finished: may hold foreign text, print it escaped
 	Protection    string  // which protection of the key was in force
 	LogCut        bool    // lines of the engine are missing in the execution file: the disk was full
+	Conversation  Conversation
 }
 
 // timing holds the waits of the supervisor. Tests shorten them.
@@ -119,6 +128,7 @@ type timing struct {
 	drain  time.Duration // for the rest of the output once the engine is gone
 	settle time.Duration // for the meter's last records
 	refuse time.Duration // for the engine to end by itself after a refused call
+	pause  time.Duration // before the run goes on after a fault that passes
 }
 
 // realTiming fits into what GitHub's runner allows: 7.5 s after INT.
@@ -130,6 +140,7 @@ func realTiming() timing {
 		drain:  500 * time.Millisecond,
 		settle: 800 * time.Millisecond,
 		refuse: 20 * time.Second,
+		pause:  15 * time.Second,
 	}
 }
 

@@ -46,6 +46,7 @@ type running struct {
 	protection string
 	noise      []byte  // the last line of the engine's stderr
 	worst      float64 // what the refused call could have cost, in dollars
+	conversation
 }
 
 // cause is what made the supervisor end the engine.
@@ -56,6 +57,7 @@ const (
 	causeSignal  cause = "signal"  // INT or TERM from outside
 	causeTime    cause = "time"    // its minutes were over
 	causeRefused cause = "refused" // it did not end after a refused call
+	causeForeign cause = "foreign" // it did not go on with the conversation that was asked for
 )
 
 // verdict is how the run ended, before the answer was looked at.
@@ -107,7 +109,7 @@ func (r *running) play(ctx context.Context) verdict {
 		return notStarted(engine.NotStarted, err.Error())
 	}
 	defer r.closeMeter(m)
-	return r.supervise(ctx, work, m.BaseURL())
+	return r.attempts(ctx, work, m.BaseURL())
 }
 
 // refusal is why the run may not start, "" when it may.
@@ -155,11 +157,13 @@ func (r *running) closeMeter(m Meter) {
 }
 
 // supervise starts the engine and returns when nothing of it is left.
-func (r *running) supervise(ctx context.Context, work workplace, baseURL string) verdict {
+func (r *running) supervise(ctx context.Context, work workplace, baseURL string, a attempt) verdict {
+	r.begin(a)
+	turns, usd := r.left()
 	cmd, err := r.Driver.Command(engine.Setup{
-		CLI: r.CLI, Checkout: r.Checkout, Material: r.Material, Home: work.home, RulesFile: work.rules, Prompt: r.Prompt,
-		Schema: r.Schema, Model: r.Limits.Model, Effort: r.Limits.Effort, MaxTurns: r.Limits.MaxTurns,
-		MaxBudgetUSD: r.Limits.MaxBudgetUSD, BaseURL: baseURL, Credential: r.Key, Self: r.Isolation.Self,
+		CLI: r.CLI, Checkout: r.Checkout, Material: r.Material, Home: work.home, RulesFile: work.rules, Prompt: a.prompt,
+		Schema: r.Schema, Model: r.Limits.Model, Effort: r.Limits.Effort, MaxTurns: turns, MaxBudgetUSD: usd,
+		BaseURL: baseURL, Credential: r.Key, Self: r.Isolation.Self, Keep: r.Retry != nil, Resume: a.resume,
 	})
 	if err == nil {
 		err = work.fill(cmd.Files)
@@ -212,7 +216,11 @@ func (r *running) start(ctx context.Context, cmd engine.Command, work workplace,
 	}
 	r.protection = c.words
 	if c.launcher {
-		return startLaunched(r.Isolation.Sudo, r.Isolation.Self, order{Spec: s, Home: work.home, Mark: mark}, p.out, p.err)
+		o := order{Spec: s, Home: work.home, Mark: mark}
+		if r.Retry != nil {
+			o.Back = &user{UID: uint32(r.Isolation.EUID), GID: uint32(r.Isolation.EGID)} //nolint:gosec // this process's own
+		}
+		return startLaunched(r.Isolation.Sudo, r.Isolation.Self, o, p.out, p.err)
 	}
 	if c.user != nil {
 		err := giveHome(work.home, *c.user)
@@ -330,6 +338,7 @@ func (r *running) engineLine(line []byte, whole bool) {
 	}
 	r.log.engineLine(line)
 	r.stream.Line(line)
+	r.checkConversation()
 }
 
 // lines calls take for each line; whole is false for one that was too long.

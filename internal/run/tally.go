@@ -27,6 +27,10 @@ type totals struct {
 	status    int          // of the last call that was answered with an error, 0 once one succeeds
 	unmetered bool         // no meter watched: the numbers are the engine's own
 	known     bool         // and it names dollars
+	output    int64        // tokens of all turns
+	context   int64        // tokens of the prompt of the last turn
+	first     int64        // and of the first turn since the engine was started
+	cached    int64        // of these, read from the provider's cache
 }
 
 func newTally(limits Limits, progress io.Writer) *tally {
@@ -49,10 +53,24 @@ func (t *tally) add(c engine.CallRecord) {
 	case c.Turn:
 		s.turns++
 		s.stop, s.status = c.StopReason, 0
+		s.output += c.Output
+		s.context = c.Input + c.CachedInput + c.CacheWrite5m + c.CacheWrite1h
+		if s.first == 0 {
+			s.first, s.cached = s.context, c.CachedInput
+		}
 		_, _ = fmt.Fprintf(t.progress, "turn %d of %d · $%.2f of $%.2f\n", s.turns, t.limits.MaxTurns, s.cost, t.limits.MaxBudgetUSD)
 	case c.Status >= 400:
 		s.status = c.Status
 	}
+}
+
+// restart begins a new first turn and returns what there was before.
+func (t *tally) restart() totals {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before := t.sum
+	t.sum.first, t.sum.cached = 0, 0
+	return before
 }
 
 func (t *tally) totals() totals {

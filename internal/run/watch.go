@@ -8,9 +8,10 @@ import (
 
 // watch waits for the engine's end and brings it about when the run is over: INT at once, then TERM, then KILL.
 func (r *running) watch(ctx context.Context, p process) cause {
-	clock := time.NewTimer(time.Duration(r.Limits.TimeoutMinutes) * r.timing.minute)
-	defer clock.Stop()
-	why := r.await(ctx, p, clock.C)
+	if r.clock == nil { // of the whole run: a second start gets no new minutes
+		r.clock = time.NewTimer(time.Duration(r.Limits.TimeoutMinutes) * r.timing.minute)
+	}
+	why := r.await(ctx, p, r.clock.C)
 	if why == causeNone {
 		return why
 	}
@@ -40,6 +41,8 @@ func (r *running) await(ctx context.Context, p process, clock <-chan time.Time) 
 			return causeSignal
 		case <-clock:
 			return causeTime
+		case <-r.foreign:
+			return causeForeign
 		case <-refused:
 			refused = nil // once
 			turns = r.tally.totals().turns

@@ -142,16 +142,25 @@ func (d *Decision) weigh(in Input, class wakeClass, price *Price) {
 		d.add(class == wakeCost, PriceUnknown)
 		return
 	}
-	idle := max(in.Now.Sub(in.Saved.LastUsed), 0)
-	ttl := time.Duration(in.CacheTTLSeconds) * time.Second
-	bucket := BucketOf(idle, ttl, in.Saved.ContextTokens, d.Notes)
-	e := estimate(in.Saved.ContextTokens, Warm(bucket, in.Saved.Warm), in.Profile, *price)
+	e := d.estimate(in, *price)
 	d.Estimate = &e
 	d.add(class == wakeCost && e.dearer(), ResumeDearer)
 }
 
-// promptKind never gives the delta to a conversation that starts fresh, shadow mode included. It gives a fresh start that follows earlier work its checkpoint, unless a person asked to forget, the record
-// is not ours, or it belongs to another task or permission class.
+// estimate prices both ways. Whatever changed in the set-up changes the start of the prompt, so the cache is cold.
+func (d *Decision) estimate(in Input, price Price) Estimate {
+	idle := max(in.Now.Sub(in.Saved.LastUsed), 0)
+	ttl := time.Duration(in.CacheTTLSeconds) * time.Second
+	bucket := BucketOf(idle, ttl, in.Saved.ContextTokens, d.Notes)
+	if d.Fresh() {
+		bucket = BucketCold
+	}
+	return estimate(in.Saved.ContextTokens, Warm(bucket, in.Saved.Warm), in.Profile, price)
+}
+
+// promptKind never gives the delta to a conversation that starts fresh, shadow mode included. It gives a fresh start that
+// follows earlier work its checkpoint, unless a person asked to forget, the record is not ours, or it belongs to another
+// task or permission class.
 func promptKind(d Decision, in Input) PromptKind {
 	if !d.Fresh() && in.Mode != Shadow {
 		return PromptDelta

@@ -98,10 +98,13 @@ func classOf(w Wake) (wakeClass, Reason) {
 	return wakeFresh, WakeUnknown
 }
 
+// LabelFresh asks for fresh starts as long as it stands on an issue.
+const LabelFresh = "issue-assistant:fresh"
+
 // Mode is the setting [sessions] mode.
 type Mode string
 
-// The modes. Shadow decides and reports, and always runs fresh.
+// The modes. Shadow decides and reports, and always runs fresh. Auto may resume.
 const (
 	Off    Mode = "off"
 	Shadow Mode = "shadow"

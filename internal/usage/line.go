@@ -212,25 +212,43 @@ func tokensPart(t *enginelog.Tokens) string {
 		formatTokens(t.Input+t.CacheWrite), formatTokens(t.Cached), formatTokens(t.Output))
 }
 
+// sessionPart is the decision on the conversation, when sessions are on.
 func sessionPart(r Run) string {
-	if r.Session == nil {
+	s := cleanSession(r.Session)
+	switch {
+	case s == nil:
+		return ""
+	case s.Decision == "resumed":
+		return "session resumed" + resumedPart(s, r.Tokens)
+	}
+	text := "session fresh"
+	switch {
+	case len(s.Reasons) > 0:
+		text += ": " + strings.Join(s.Reasons, ", ")
+	case s.Shadow:
+		text += ": shadow"
+	}
+	if s.ResumeUSD != nil && s.FreshUSD != nil {
+		text += fmt.Sprintf("; would resume %s vs fresh %s", formatUSD(*s.ResumeUSD), formatUSD(*s.FreshUSD))
+	}
+	return text
+}
+
+// resumedPart says how large the conversation was and how much of its first call came from the cache; of a log without
+// the meter's calls, how much of all of them.
+func resumedPart(s *Session, t *enginelog.Tokens) string {
+	var parts []string
+	if s.ContextTokens > 0 {
+		parts = append(parts, formatTokens(s.ContextTokens)+" context")
+	}
+	switch {
+	case s.FirstCached != nil:
+		parts = append(parts, fmt.Sprintf("first call %d%% from cache", *s.FirstCached))
+	case t != nil && t.Input+t.CacheWrite+t.Cached > 0:
+		parts = append(parts, fmt.Sprintf("%d%% from cache", t.Cached*100/(t.Input+t.CacheWrite+t.Cached)))
+	}
+	if len(parts) == 0 {
 		return ""
 	}
-	switch r.Session.Decision {
-	case "fresh":
-		for _, reason := range r.Session.Reasons {
-			if word := enginelog.SmallWord(reason); word != "" {
-				return "fresh: " + word
-			}
-		}
-		return "fresh"
-	case "resumed":
-		if t := r.Tokens; t != nil && t.Used() {
-			if in := t.Input + t.CacheWrite + t.Cached; in > 0 {
-				return fmt.Sprintf("resumed, %d%% from cache", t.Cached*100/in)
-			}
-		}
-		return "resumed"
-	}
-	return ""
+	return ": " + strings.Join(parts, ", ")
 }

@@ -16,6 +16,7 @@ func ownKeys() enginelog.Want {
 		"output": 64, "cost_usd": 64, "refused": 64,
 		"ended": 64, "status": 64, "turns": 64, "calls": 64, "cost_basis": 64, "worst_next_call_usd": 64, "tools_denied": 64,
 		"duration_ms": 64,
+		"decision":    64, "reasons": 2 << 10, "shadow": 16, "resume_usd": 64, "fresh_usd": 64, "context_tokens": 64,
 	}
 }
 
@@ -37,6 +38,7 @@ type ownLog struct {
 	refused engine.Ended
 	ended   bool
 	billed  bool // the end record knows the dollars
+	resumed bool // the next call is the first one of a resumed conversation
 }
 
 // numbers is a set of numbers from 0 to enginelog.MaxTurns.
@@ -65,6 +67,8 @@ func (l *ownLog) record(ev *enginelog.Event, kind string) {
 		l.hold(ev)
 	case engine.TypeCall:
 		l.call(ev)
+	case engine.TypeSession:
+		l.session(ev)
 	case engine.TypeEnd:
 		l.end(ev)
 	}
@@ -135,6 +139,7 @@ func (l *ownLog) call(ev *enginelog.Event) {
 		cost = *x
 	}
 	l.costUSD += cost
+	l.firstOf(t)
 	if !t.Used() && cost == 0 {
 		return
 	}

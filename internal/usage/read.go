@@ -68,7 +68,7 @@ func (c *collector) event(ev *enginelog.Event) {
 		c.own = &ownLog{}
 	}
 	switch kind {
-	case engine.TypeRun, engine.TypeHeld, engine.TypeCall, engine.TypeEnd, engine.TypeText:
+	case engine.TypeRun, engine.TypeHeld, engine.TypeCall, engine.TypeSession, engine.TypeEnd, engine.TypeText:
 		if c.own != nil {
 			c.own.record(ev, kind)
 		}

@@ -104,7 +104,10 @@ func cleanSession(s *Session) *Session {
 	if s == nil || (s.Decision != "fresh" && s.Decision != "resumed") {
 		return nil
 	}
-	clean := &Session{Decision: s.Decision, Reasons: []string{}}
+	clean := &Session{
+		Decision: s.Decision, Reasons: []string{}, Shadow: s.Shadow, ResumeUSD: s.ResumeUSD, FreshUSD: s.FreshUSD,
+		ContextTokens: s.ContextTokens, FirstCached: s.FirstCached,
+	}
 	for _, reason := range s.Reasons {
 		if word := enginelog.SmallWord(reason); word != "" {
 			clean.Reasons = append(clean.Reasons, word)

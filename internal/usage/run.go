@@ -57,10 +57,16 @@ type Run struct {
 	Session       *Session
 }
 
-// Session says whether a saved conversation was resumed and why not. Reasons are fixed words.
+// Session says whether a saved conversation was resumed and why not. Reasons are fixed words. In shadow mode every run is
+// fresh, and no reason means that it would have been resumed.
 type Session struct {
-	Decision string   `json:"decision" jsonschema:"enum=fresh,enum=resumed"`
-	Reasons  []string `json:"reasons"`
+	Decision      string   `json:"decision" jsonschema:"enum=fresh,enum=resumed"`
+	Reasons       []string `json:"reasons"`
+	Shadow        bool     `json:"shadow,omitempty" jsonschema:"description=Fresh whatever the reasons say; without any it would have been resumed"`
+	ResumeUSD     *float64 `json:"resume_usd,omitempty" jsonschema:"minimum=0,description=What resuming would have cost in US dollars"`
+	FreshUSD      *float64 `json:"fresh_usd,omitempty" jsonschema:"minimum=0,description=What a fresh start costs in US dollars by the same estimate"`
+	ContextTokens int64    `json:"context_tokens,omitempty" jsonschema:"minimum=0,description=Tokens of the conversation that was resumed"`
+	FirstCached   *int64   `json:"first_cached,omitempty" jsonschema:"minimum=0,maximum=100,description=Percent of the resumed run's first call that came from the provider's cache"`
 }
 
 // Given is what is known of a run besides its execution file. Zero values are unknown.

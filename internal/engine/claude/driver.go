@@ -34,7 +34,7 @@ const maxSchema = 100_000
 // Driver is Claude Code as an engine.
 type Driver struct{}
 
-var _ engine.Driver = Driver{}
+var _ engine.Resumer = Driver{}
 
 // New returns the driver.
 func New() Driver { return Driver{} }
@@ -96,12 +96,14 @@ func (Driver) Command(s engine.Setup) (engine.Command, error) {
 		"--strict-mcp-config",
 		"--setting-sources", "",
 		"--disable-slash-commands",
-		"--no-session-persistence",
+	}
+	args = append(args, conversation(s)...)
+	args = append(args,
 		"--append-system-prompt-file", s.RulesFile,
 		"--model", s.Model,
 		"--max-turns", strconv.Itoa(s.MaxTurns),
 		"--max-budget-usd", strconv.FormatFloat(s.MaxBudgetUSD, 'f', -1, 64),
-	}
+	)
 	if s.Effort != "" {
 		args = append(args, "--effort", s.Effort)
 	}
@@ -121,6 +123,21 @@ func (Driver) Command(s engine.Setup) (engine.Command, error) {
 	}
 	return engine.Command{Path: s.CLI, Args: args, Env: environment(s), Dir: s.Checkout, Stdin: prompt(s.Prompt)}, nil
 }
+
+// conversation says what becomes of the conversation. Without the snapshot switched off, a resumed run would keep the
+// rules of its first one and ignore new ones without a word.
+func conversation(s engine.Setup) []string {
+	switch {
+	case s.Resume != "":
+		return []string{"--resume", s.Resume, "--system-prompt-snapshot", "off"}
+	case s.Keep:
+		return nil
+	}
+	return []string{"--no-session-persistence"}
+}
+
+// Transcript is where the program keeps a conversation: below a folder that is named for the checkout.
+func (Driver) Transcript(id string) string { return ".claude/projects/*/" + id + ".jsonl" }
 
 func environment(s engine.Setup) []string {
 	env := []string{
