@@ -127,6 +127,7 @@ func ParseEvent(id int64, at time.Time, body string) (Event, bool) {
 		return Event{}, false
 	}
 	e := Event{ID: id, At: at, Do: m.Values["do"], Issue: m.Int("issue"), Pull: m.Int("pull"), Reason: m.Values["reason"], Key: m.Values["key"], Agent: unpack(m.Values["agent"]), Label: unpack(m.Values["label"])}
+	e.Lock, _ = strconv.ParseInt(m.Values["lock"], 10, 64) // absent: 0
 	for part := range strings.SplitSeq(m.Values["refs"], "/") {
 		if n, err := strconv.Atoi(part); err == nil && n > 0 {
 			e.Refs = append(e.Refs, n)
@@ -137,17 +138,17 @@ func ParseEvent(id int64, at time.Time, body string) (Event, bool) {
 
 // Mark is the hidden line of an event.
 func (e Event) Mark(nonce string) string {
-	number := func(n int) string {
+	number := func(n int64) string {
 		if n == 0 {
 			return ""
 		}
-		return strconv.Itoa(n)
+		return strconv.FormatInt(n, 10)
 	}
 	refs := make([]string, len(e.Refs))
 	for i, n := range e.Refs {
 		refs[i] = strconv.Itoa(n)
 	}
-	return FormatMark(MarkEvent, "do", e.Do, "issue", number(e.Issue), "pull", number(e.Pull), "refs", strings.Join(refs, "/"),
+	return FormatMark(MarkEvent, "do", e.Do, "issue", number(int64(e.Issue)), "lock", number(e.Lock), "pull", number(int64(e.Pull)), "refs", strings.Join(refs, "/"),
 		"reason", e.Reason, "key", e.Key, "agent", pack(e.Agent), "label", pack(e.Label), "nonce", nonce)
 }
 

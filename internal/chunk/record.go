@@ -53,16 +53,18 @@ type Event struct {
 	Pull   int
 	Refs   []int  // tracked: the claims that the pull request references
 	Reason string // released
+	Lock   int64  // claimed: the comment on the issue that holds it
 	Key    string // noticed, filed: which finding
 	Agent  string // started: whose account works
 	Label  string // started: the chunk takes only issues with this label
 }
 
-// Held is a claim in the record. State open, done, released or taken_over; Comment is its lock.
+// Held is a claim in the record. Its state is open, done, released or taken_over.
 type Held struct {
 	Issue  int        `json:"issue"`
 	State  ClaimState `json:"state"`
 	Reason string     `json:"reason,omitempty"`
+	Lock   int64      `json:"comment_id"`
 }
 
 // Tracked is a pull request that this chunk opened.
@@ -152,7 +154,7 @@ func (r *Record) Apply(e Event) bool {
 		}
 		return true
 	case DoClaimed:
-		return r.join(e.Issue, c)
+		return r.join(e, c)
 	case DoFixed:
 		if r.Fixed {
 			return false
@@ -180,14 +182,14 @@ func (r *Record) Apply(e Event) bool {
 	return false
 }
 
-func (r *Record) join(issue int, c *Held) bool {
+func (r *Record) join(e Event, c *Held) bool {
 	switch {
-	case issue == 0 || r.Fixed || r.OpenClaims() >= MaxClaims || (c != nil && c.State == ClaimOpen):
+	case e.Issue == 0 || r.Fixed || r.OpenClaims() >= MaxClaims || (c != nil && c.State == ClaimOpen):
 		return false
 	case c != nil:
-		c.State, c.Reason = ClaimOpen, ""
+		*c = Held{Issue: e.Issue, State: ClaimOpen, Lock: e.Lock}
 	default:
-		r.Claims = append(r.Claims, Held{Issue: issue, State: ClaimOpen})
+		r.Claims = append(r.Claims, Held{Issue: e.Issue, State: ClaimOpen, Lock: e.Lock})
 	}
 	return true
 }

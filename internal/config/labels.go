@@ -44,6 +44,16 @@ const (
 	LabelOff         = "issue-assistant:off"
 )
 
+// The labels of chunks (`issue-assistant chunk`): an index for people and for queries, never the truth. Ready is set by
+// people only.
+const (
+	LabelChunk   = "issue-assistant:chunk"
+	LabelClaimed = "issue-assistant:claimed"
+	LabelReady   = "issue-assistant:ready"
+	LabelBacklog = "issue-assistant:backlog"
+	LabelPaused  = "issue-assistant:paused"
+)
+
 // LifecycleLabels lists them in the order of the documentation.
 var LifecycleLabels = []string{
 	LabelNeedsTriage, LabelNeedsInfo, LabelStale, LabelPossible, LabelDuplicate,

@@ -37,7 +37,7 @@ func (c *call) find() (*issueState, reply) {
 
 func (c *call) touch(i *issueState) { i.UpdatedAt = c.s.now() }
 
-func (c *call) viewer() ghapi.User { return c.s.user(c.s.opts.Viewer) }
+func (c *call) viewer() ghapi.User { return c.s.user(cmp.Or(c.s.acting, c.s.opts.Viewer)) }
 
 func (c *call) getIssue() reply {
 	i, rep := c.find()

@@ -1,6 +1,7 @@
 package ghtest
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"sort"
@@ -267,7 +268,7 @@ func (s *Server) event(i *issueState, e ghapi.Event) {
 		e.CreatedAt = s.now()
 	}
 	if e.Actor.Login == "" {
-		e.Actor.Login = s.opts.Viewer
+		e.Actor.Login = cmp.Or(s.acting, s.opts.Viewer)
 	}
 	e.Actor = s.user(e.Actor.Login)
 	i.events = append(i.events, e)

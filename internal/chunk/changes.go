@@ -1,0 +1,83 @@
+package chunk
+
+import (
+	"slices"
+	"time"
+)
+
+// Entry is one thing that happened to a watched issue or pull request.
+type Entry struct {
+	Item int // number of the issue or pull request
+	ID   int64
+	At   time.Time
+	Own  bool // by the chunk's agent or by our app
+	Book bool // only the book-keeping of chunks: it counts neither as a change nor as progress
+}
+
+// News are the entries that the cursor has not seen.
+func (c Cursor) News(all []Entry) []Entry {
+	var out []Entry
+	for _, e := range all {
+		if e.At.After(c.At) || (e.At.Equal(c.At) && !slices.Contains(c.Seen, e.ID)) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// maxSeen bounds what a cursor remembers of one second.
+const maxSeen = 50
+
+// CursorOf is a cursor behind all entries.
+func CursorOf(all []Entry, from Cursor) Cursor {
+	c := Cursor{At: from.At, Seen: slices.Clone(from.Seen)}
+	for _, e := range all {
+		switch {
+		case e.At.After(c.At):
+			c = Cursor{At: e.At, Seen: []int64{e.ID}}
+		case e.At.Equal(c.At) && !slices.Contains(c.Seen, e.ID) && len(c.Seen) < maxSeen:
+			c.Seen = append(c.Seen, e.ID)
+		}
+	}
+	return c
+}
+
+// Digest is what the gate asks about the news.
+type Digest struct {
+	Changed, OwnOnly bool
+	Items            []int // that others have changed
+	Last             time.Time
+	Progress         bool // the agent has done something visible since the last run
+}
+
+// DigestOf reads the entries as of one tick. A chunk that never ran has everything before it.
+func (r *Record) DigestOf(all []Entry) Digest {
+	d := Digest{OwnOnly: true, Progress: r.Seq > r.Gate.SeqAtRun}
+	for _, e := range r.Gate.Cursor.News(all) {
+		d.Changed = true
+		d.OwnOnly = d.OwnOnly && (e.Own || e.Book)
+		if !e.Own && !e.Book && !slices.Contains(d.Items, e.Item) {
+			d.Items = append(d.Items, e.Item)
+		}
+	}
+	for _, e := range all {
+		if e.Book {
+			continue
+		}
+		if e.At.After(d.Last) {
+			d.Last = e.At
+		}
+		d.Progress = d.Progress || (e.Own && e.At.After(r.Gate.LastRun))
+	}
+	if r.Gate.Cursor.At.IsZero() {
+		d.Changed, d.OwnOnly = true, false
+		for _, c := range r.Claims {
+			if c.State == ClaimOpen && !slices.Contains(d.Items, c.Issue) {
+				d.Items = append(d.Items, c.Issue)
+			}
+		}
+	}
+	slices.Sort(d.Items)
+	d.OwnOnly = d.OwnOnly && d.Changed
+	return d
+}

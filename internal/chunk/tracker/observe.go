@@ -1,0 +1,375 @@
+package tracker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/chunk"
+	"github.com/issue-assistant/issue-assistant/internal/comment"
+	"github.com/issue-assistant/issue-assistant/internal/config"
+	"github.com/issue-assistant/issue-assistant/internal/ghapi"
+)
+
+// look reads everything that a chunk depends on and brings its log up to date with what others have done. An error means
+// that GitHub could not be read: nothing may be decided then.
+type look struct {
+	*Tracker
+	c       *Chunk
+	reading chunk.Reading
+	entries []chunk.Entry
+}
+
+func (t *Tracker) observe(ctx context.Context, c *Chunk) (*look, error) {
+	l := &look{Tracker: t, c: c, reading: chunk.Reading{Paused: c.Paused, BudgetLeft: true, Now: t.Now()}}
+	if c.State == chunk.Wrapped || c.State == chunk.Failed {
+		return l, nil
+	}
+	for i := range c.Claims {
+		if err := l.claim(ctx, c.Claims[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.pulls(ctx); err != nil {
+		return nil, err
+	}
+	for _, x := range c.comments { // what people write on the chunk issue is for the agent
+		l.comment(c.ID, x)
+	}
+	if active, known := t.active(ctx); known {
+		l.reading.Armed = active
+	} else {
+		l.reading.Armed = c.Gate.Armed
+	}
+	c.Gate.FailedWrites = slices.DeleteFunc(c.Gate.FailedWrites, func(n int) bool {
+		h := c.Record.Claim(n)
+		return h == nil || h.State != chunk.ClaimOpen
+	})
+	l.reading.Digest = c.DigestOf(l.entries)
+	if d := l.reading.Digest; d.Last.After(c.Gate.LastChange) {
+		c.Gate.LastChange = d.Last
+	}
+	if l.reading.Digest.Progress {
+		c.Gate.NoProgress = 0
+	}
+	return l, nil
+}
+
+// note adds an event of the log for something that others did. When it cannot be written, the next tick sees it again;
+// this one goes on with what it knows.
+func (l *look) note(ctx context.Context, e chunk.Event, words string) {
+	if _, err := l.add(ctx, l.c, e, words); err != nil {
+		l.Warn(err.Error())
+		l.c.Apply(e)
+		l.c.Seq-- // not in the log
+	}
+}
+
+// claim looks at one claimed issue.
+func (l *look) claim(ctx context.Context, h chunk.Held) error {
+	if h.State != chunk.ClaimOpen && h.State != chunk.ClaimDone {
+		return nil
+	}
+	issue, err := l.Client.Issue(ctx, h.Issue)
+	switch {
+	case ghapi.IsGone(err):
+		if h.State == chunk.ClaimOpen {
+			l.note(ctx, chunk.Event{Do: chunk.DoReleased, Issue: h.Issue, Reason: string(chunk.ReleaseGone)}, fmt.Sprintf("Released issue %d: it is gone.", h.Issue))
+		}
+		return nil
+	case ghapi.KindOf(err) == ghapi.KindForbidden:
+		l.reading.Unknown = append(l.reading.Unknown, h.Issue)
+		return nil
+	case err != nil:
+		return err
+	case issue.State == "closed":
+		if h.State == chunk.ClaimOpen {
+			l.note(ctx, chunk.Event{Do: chunk.DoDone, Issue: h.Issue}, fmt.Sprintf("Issue %d is closed: done.", h.Issue))
+			l.entries = append(l.entries, chunk.Entry{Item: h.Issue, ID: -int64(h.Issue), At: issue.ClosedAt})
+		}
+		return nil
+	case h.State == chunk.ClaimDone:
+		l.note(ctx, chunk.Event{Do: chunk.DoReopened, Issue: h.Issue}, fmt.Sprintf("Issue %d is open again.", h.Issue))
+	}
+	list, err := l.Client.Comments(ctx, h.Issue)
+	if err != nil {
+		return err
+	}
+	held, err := l.keep(ctx, h, issue, list)
+	if err != nil || !held {
+		return err
+	}
+	return l.changes(ctx, issue, list)
+}
+
+// keep makes sure that the chunk still holds an issue, renews the lease, and repairs the label.
+func (l *look) keep(ctx context.Context, h chunk.Held, issue ghapi.Issue, list []ghapi.Comment) (bool, error) {
+	markers, err := l.markersOf(ctx, list)
+	if err != nil {
+		return false, err
+	}
+	released := func(reason chunk.ReleaseReason) (bool, error) {
+		l.note(ctx, chunk.Event{Do: chunk.DoReleased, Issue: h.Issue, Reason: string(reason)}, fmt.Sprintf("Released issue %d: %s.", h.Issue, reason))
+		return false, nil
+	}
+	id := strconv.Itoa(l.c.ID)
+	holder, any := chunk.Holder(markers, l.Now())
+	if any && holder.Chunk != id {
+		l.note(ctx, chunk.Event{Do: chunk.DoTakenOut, Issue: h.Issue, Reason: string(chunk.ReleaseLease)}, fmt.Sprintf("Another chunk has taken issue %d over.", h.Issue))
+		return false, nil
+	}
+	if !any {
+		var mine *chunk.Marker
+		for i, m := range markers {
+			if m.Trusted && m.Chunk == id && m.State != chunk.MarkWithdrawn {
+				mine = &markers[i]
+			}
+		}
+		switch {
+		case mine == nil:
+			// Deleted by a person, or the list lags behind.
+			if _, err := l.Client.Comment(ctx, h.Lock); ghapi.IsGone(err) {
+				return released(chunk.ReleaseHuman)
+			} else if err != nil {
+				return false, err
+			}
+			return true, nil
+		case mine.Withdrawn:
+			return released(chunk.ReleaseHuman)
+		}
+		// The lease ran out and nobody has taken over: a new claim, behind all others.
+		if _, won, err := l.lock(ctx, l.c, h.Issue); err != nil {
+			l.Warn(err.Error())
+			return true, nil
+		} else if !won {
+			l.note(ctx, chunk.Event{Do: chunk.DoTakenOut, Issue: h.Issue, Reason: string(chunk.ReleaseLease)}, fmt.Sprintf("Another chunk has taken issue %d over.", h.Issue))
+			return false, nil
+		}
+	}
+	since := l.c.Started // of the claim: an earlier one may have lost its label
+	for _, x := range list {
+		if any && x.ID == holder.CommentID {
+			since = x.CreatedAt
+		}
+	}
+	if gone, err := l.labelTaken(ctx, issue, since); err != nil {
+		return false, err
+	} else if gone {
+		if err := l.release(ctx, l.c, h.Issue, markers, chunk.ReleaseHuman, ""); err != nil {
+			l.Warn(err.Error()) // tried again at the next tick
+		}
+		return false, nil
+	}
+	if any && holder.LeaseUntil.Sub(l.Now()) < chunk.LeaseTime/2 {
+		holder.LeaseUntil = l.Now().Add(chunk.LeaseTime)
+		if err := l.end(ctx, h.Issue, holder, "renew", chunk.MarkLive, claimWords(l.c.ID)); err != nil {
+			l.Warn(fmt.Sprintf("the lease of #%d could not be renewed: %v", h.Issue, err))
+		}
+	}
+	return true, nil
+}
+
+// labelTaken reports whether somebody took the label off, which means: give it back. A label that was never there, because
+// its write failed, is put on again.
+func (l *look) labelTaken(ctx context.Context, issue ghapi.Issue, since time.Time) (bool, error) {
+	if issue.HasLabel(config.LabelClaimed) {
+		return false, nil
+	}
+	events, err := l.Client.Events(ctx, issue.Number)
+	if err != nil {
+		return false, err
+	}
+	last := ""
+	for _, e := range events {
+		if strings.EqualFold(e.Label, config.LabelClaimed) && (e.Kind == "labeled" || e.Kind == "unlabeled") && !e.CreatedAt.Before(since) {
+			last = e.Kind
+		}
+	}
+	if last == "unlabeled" {
+		return true, nil
+	}
+	if err := l.Writer.AddLabels(ctx, issue.Number, "claimed", config.LabelClaimed); err != nil {
+		l.Warn(err.Error())
+	}
+	return false, nil
+}
+
+// changes collects what happened to an issue.
+func (l *look) changes(ctx context.Context, issue ghapi.Issue, list []ghapi.Comment) error {
+	from := len(l.entries)
+	for _, x := range list {
+		l.comment(issue.Number, x)
+	}
+	if issue.UpdatedAt.Before(l.c.Gate.Cursor.At) {
+		return nil
+	}
+	events, err := l.Client.Timeline(ctx, issue.Number)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		if e.CreatedAt.IsZero() || e.Kind == "commented" {
+			continue
+		}
+		own := l.own(e.Actor, e.CreatedAt) || (e.Label == config.LabelClaimed && strings.EqualFold(e.Actor.Login, l.c.Agent))
+		l.entries = append(l.entries, chunk.Entry{Item: issue.Number, ID: e.ID, At: e.CreatedAt, Own: own, Book: own && e.Label == config.LabelClaimed})
+	}
+	// An edit of the issue itself leaves no event: a time of change that nothing explains.
+	if !slices.ContainsFunc(l.entries[from:], func(e chunk.Entry) bool { return e.At.After(issue.UpdatedAt.Add(-explained)) }) {
+		l.entries = append(l.entries, chunk.Entry{Item: issue.Number, ID: -int64(issue.Number), At: issue.UpdatedAt})
+	}
+	return nil
+}
+
+// explained is how far apart GitHub notes an event and the change of its issue.
+const explained = 3 * time.Second
+
+func (l *look) comment(item int, x ghapi.Comment) {
+	m, marked := chunk.ParseMark(x.Body)
+	at := x.CreatedAt
+	if x.UpdatedAt.After(at) {
+		at = x.UpdatedAt
+	}
+	own := l.own(x.Author, x.CreatedAt)
+	if marked && (own || strings.EqualFold(x.Author.Login, l.c.Agent)) {
+		own = true
+	}
+	book := marked && m.Kind != chunk.MarkAgent && m.Kind != chunk.MarkFinding
+	l.entries = append(l.entries, chunk.Entry{Item: item, ID: x.ID, At: at, Own: own, Book: book})
+}
+
+// own reports whether the chunk itself acted. An app's account is always its own. A person may share their account with
+// the agent: theirs is what was written while a run was under way.
+func (l *look) own(u ghapi.User, at time.Time) bool {
+	if comment.JobToken().Wrote(u) {
+		return true
+	}
+	if !strings.EqualFold(u.Login, l.c.Agent) || u.Login == "" {
+		return false
+	}
+	g := l.c.Gate
+	return u.IsBot() || (g.Pending != nil && !at.Before(g.LastRun)) || !at.After(g.RanUntil)
+}
+
+// pulls finds the chunk's pull requests and what is still open on them.
+func (l *look) pulls(ctx context.Context) error {
+	for p, err := range l.Client.PullRequests(ctx) {
+		if err != nil {
+			return err
+		}
+		if p.UpdatedAt.Before(l.c.Started) {
+			break
+		}
+		if l.c.Pull(p.Number) == nil {
+			if err := l.join(ctx, p); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range l.c.Pulls {
+		if err := l.pull(ctx, &l.c.Pulls[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join decides whether a pull request is one of this chunk's: opened by it, and for an issue of the fixed set.
+func (l *look) join(ctx context.Context, p ghapi.PullRequest) error {
+	m, marked := chunk.ParseMark(p.Body)
+	marked = marked && m.Kind == chunk.MarkAgent
+	byAgent := strings.EqualFold(p.Author.Login, l.c.Agent) && p.Number > l.c.ID
+	switch {
+	case marked && m.Int("chunk") != l.c.ID, !marked && !byAgent:
+		return nil
+	case marked && !byAgent:
+		if ok, err := l.trusts(ctx, p.Author); err != nil || !ok {
+			return err
+		}
+	}
+	var refs []int
+	for _, n := range l.references(p) {
+		if h := l.c.Record.Claim(n); h != nil && h.State != chunk.ClaimReleased && h.State != chunk.ClaimTakenOver {
+			refs = append(refs, n)
+		}
+	}
+	if len(refs) > 0 {
+		if !l.c.Fixed { // the work has begun without a poll
+			l.note(ctx, chunk.Event{Do: chunk.DoFixed}, fixedWords(l.c))
+		}
+		l.note(ctx, chunk.Event{Do: chunk.DoTracked, Pull: p.Number, Refs: refs}, fmt.Sprintf("Tracks pull request %d.", p.Number))
+		return nil
+	}
+	key := "pull-" + strconv.Itoa(p.Number)
+	if !marked || !l.c.Fixed || slices.ContainsFunc(l.c.Findings, func(f chunk.Finding) bool { return f.Key == key && f.Filed }) {
+		return nil
+	}
+	l.Warn(fmt.Sprintf("pull request %d of this chunk references no claimed issue: not tracked, filed as a finding", p.Number))
+	if _, err := l.Note(ctx, l.c, Draft{Key: key, Title: fmt.Sprintf("Pull request %d of an agent references no claimed issue", p.Number), Text: fmt.Sprintf("It was opened by chunk `#%d` for none of its issues. Triage it: close the pull request, or name its issue.", l.c.ID), Pull: p.Number}); err != nil {
+		l.Warn(err.Error())
+	}
+	return nil
+}
+
+// pull reads the state of a tracked pull request, also after its merge, and what nobody has answered yet.
+func (l *look) pull(ctx context.Context, p *chunk.Tracked) error {
+	f, err := l.Client.Feedback(ctx, p.Number)
+	switch {
+	case ghapi.KindOf(err) == ghapi.KindForbidden:
+		p.State = chunk.PullUnknown
+		return nil
+	case ghapi.IsGone(err):
+		p.State = chunk.PullClosed
+		return nil
+	case err != nil:
+		return err
+	}
+	if state := chunk.PullState(f.State); state != p.State {
+		p.State = state
+		if !l.c.Gate.Cursor.At.IsZero() {
+			l.entries = append(l.entries, chunk.Entry{Item: p.Number, ID: -int64(p.Number), At: l.Now()})
+		}
+	}
+	l.reading.Feedback += f.OpenThreads
+	var asked time.Time // the newest remark of a bot
+	answered := time.Time{}
+	for _, r := range f.Remarks {
+		l.comment(p.Number, ghapi.Comment{ID: r.ID, Body: r.Body, Author: r.Author, CreatedAt: r.At, UpdatedAt: r.At})
+		ours := comment.JobToken().Wrote(r.Author) || strings.EqualFold(r.Author.Login, l.c.Agent)
+		switch {
+		case r.Author.IsBot() && !ours:
+			asked = later(asked, r.At)
+		default:
+			answered = later(answered, r.At)
+		}
+	}
+	if !asked.IsZero() && !answered.After(asked) {
+		l.reading.Feedback++
+	}
+	return nil
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// Outage is the word for a failed reading: what package chunk calls the facts about GitHub.
+func Outage(err error) string {
+	switch ghapi.KindOf(err) {
+	case ghapi.KindRateLimited:
+		return "rate_limit"
+	case ghapi.KindTimeout:
+		return "timeout"
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "timeout"
+	}
+	return "unreadable"
+}
