@@ -19,10 +19,12 @@ var (
 	closing = lazy.Regexp(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?[ \t]+(\S+)`)
 	target  = lazy.Regexp(`^(?:(?:GH-)|([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+)?#|https?://[^/\s]+/([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+)/issues/)([0-9]{1,9})\b`)
 	// What git revert and git cherry-pick -x write.
-	revertOf = lazy.Regexp(`(?i)\bThis reverts commit ([0-9a-f]{7,40})\b`)
-	pickOf   = lazy.Regexp(`(?i)\(cherry picked from commit ([0-9a-f]{7,40})\)`)
+	revertOf = lazy.Regexp(`\b[Tt]his reverts commit ([0-9a-fA-F]{7,40})\b`)
+	pickOf   = lazy.Regexp(`\(cherry picked from commit ([0-9a-fA-F]{7,40})\)`)
 	// What GitHub writes into a pull request that reverts another.
 	revertPR = lazy.Regexp(`(?im)^\s*Reverts (?:([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+))?#([0-9]{1,9})\b`)
+	// The first line of the commit of a merged or squashed pull request.
+	mergeOf = lazy.Regexp(`^(?:Merge pull request #([0-9]{1,9}) |[^\n]*\(#([0-9]{1,9})\)[ \t]*(?:\r?\n|$))`)
 )
 
 // Closes lists the issues of this repository that a message closes by GitHub's keywords, each once.
@@ -56,8 +58,13 @@ func RevertedPull(body, repo string) int {
 	return n
 }
 
+// named lists the commits that a message names by a pattern. Both patterns hold the word that is looked for first: a
+// comparison can bring hundreds of messages, and few name a commit.
 func named(pattern func() *regexp.Regexp, message string) []string {
 	var out []string
+	if !strings.Contains(message, "commit ") {
+		return nil
+	}
 	for _, m := range pattern().FindAllStringSubmatch(message, -1) {
 		out = append(out, strings.ToLower(m[1]))
 	}
@@ -66,18 +73,29 @@ func named(pattern func() *regexp.Regexp, message string) []string {
 
 // Reverts knows which commits were taken back. A revert that was itself reverted counts no more.
 type Reverts struct {
-	by map[string][]string // commit, as named -> commits that revert it
+	by    map[string][]string // commit, as named, or #pull request -> commits that revert it
+	pulls map[string]int      // commit -> the pull request that it merged
 }
 
 // Revert is one commit that takes another back.
 type Revert struct{ Of, By string }
 
-// RevertsOf reads the messages of commits and what pull requests said.
-func RevertsOf(commits []ghapi.Commit, more ...Revert) Reverts {
-	r := Reverts{by: map[string][]string{}}
+// RevertsOf reads the messages of commits of a repository, and what pull requests said.
+func RevertsOf(commits []ghapi.Commit, repo string, more ...Revert) Reverts {
+	r := Reverts{by: map[string][]string{}, pulls: map[string]int{}}
 	for _, c := range commits {
+		sha := strings.ToLower(c.SHA)
 		for _, of := range named(revertOf, c.Message) {
-			r.by[of] = append(r.by[of], strings.ToLower(c.SHA))
+			r.by[of] = append(r.by[of], sha)
+		}
+		if !strings.Contains(c.Message, "#") {
+			continue
+		}
+		if n := RevertedPull(c.Message, repo); n != 0 {
+			r.by[pullKey(n)] = append(r.by[pullKey(n)], sha)
+		}
+		if m := mergeOf().FindStringSubmatch(c.Message); m != nil {
+			r.pulls[sha], _ = strconv.Atoi(m[1] + m[2]) // at most nine digits
 		}
 	}
 	for _, m := range more {
@@ -86,21 +104,32 @@ func RevertsOf(commits []ghapi.Commit, more ...Revert) Reverts {
 	return r
 }
 
-// Has reports whether a commit was taken back and not brought back.
-func (r Reverts) Has(sha string) bool { return r.has(strings.ToLower(sha), map[string]bool{}) }
+func pullKey(n int) string { return "#" + strconv.Itoa(n) }
 
-func (r Reverts) has(sha string, seen map[string]bool) bool {
+// Has reports whether a fix was taken back and not brought back.
+func (r Reverts) Has(x Fix) bool {
+	return len(r.by) > 0 && r.has(strings.ToLower(x.Commit), x.Pull, map[string]bool{})
+}
+
+func (r Reverts) has(sha string, pull int, seen map[string]bool) bool {
 	if seen[sha] || len(sha) < 7 { // messages can name each other in a ring
 		return false
 	}
 	seen[sha] = true
 	defer delete(seen, sha)
+	if pull == 0 {
+		pull = r.pulls[sha]
+	}
 	for of, reverts := range r.by {
-		if !strings.HasPrefix(sha, of) {
+		if of[0] == '#' {
+			if pull == 0 || of != pullKey(pull) {
+				continue
+			}
+		} else if !strings.HasPrefix(sha, of) {
 			continue
 		}
 		for _, by := range reverts {
-			if by != sha && !r.has(by, seen) {
+			if by != sha && !r.has(by, 0, seen) {
 				return true
 			}
 		}
@@ -108,22 +137,39 @@ func (r Reverts) has(sha string, seen map[string]bool) bool {
 	return false
 }
 
-// Holds reports whether head, as compared with a fix, holds it: by the commit itself or by a cherry-pick of it, and not
-// taken back again. The comparison's base is the fix, its head the release's tag.
-func Holds(cmp ghapi.Comparison, fix string) bool {
-	reverts := RevertsOf(cmp.Commits)
-	if cmp.Contains() && !reverts.Has(fix) {
-		return true
+// Standing is how a release stands to a fix.
+type Standing int
+
+// The standings.
+const (
+	Lacks     Standing = iota // the release came without it
+	HasIt                     // by the commit itself or by a cherry-pick of it
+	TakenBack                 // it came and was reverted before the release
+)
+
+// StandingOf reads a comparison whose base is the fix and whose head is the release's tag.
+func StandingOf(cmp ghapi.Comparison, repo string, fix Fix) Standing {
+	reverts := RevertsOf(cmp.Commits, repo)
+	out := Lacks
+	if cmp.Contains() {
+		if !reverts.Has(fix) {
+			return HasIt
+		}
+		out = TakenBack
 	}
-	fix = strings.ToLower(fix)
+	sha := strings.ToLower(fix.Commit)
 	for _, c := range cmp.Commits {
 		for _, from := range named(pickOf, c.Message) {
-			if strings.HasPrefix(fix, from) && !reverts.Has(c.SHA) {
-				return true
+			if !strings.HasPrefix(sha, from) {
+				continue
 			}
+			if !reverts.Has(Fix{Commit: c.SHA}) {
+				return HasIt
+			}
+			out = TakenBack
 		}
 	}
-	return false
+	return out
 }
 
 // said finds the assistant's comment about a fix.
@@ -200,7 +246,7 @@ func Known(f Facts, reverts Reverts) (live []Fix, reverted int) {
 	}
 	for _, x := range all {
 		switch {
-		case reverts.Has(x.Commit):
+		case reverts.Has(x):
 			reverted++
 		case !f.reopenedAfter(x.At):
 			live = append(live, x)

@@ -173,27 +173,64 @@ func TestRevertInsideTheReleaseIsSeenWithoutTheLookBack(t *testing.T) {
 	at := func(sha, message string) ghapi.Commit { return ghapi.Commit{SHA: sha, Message: message} }
 	for name, x := range map[string]struct {
 		cmp  ghapi.Comparison
-		want bool
+		want lifecycle.Standing
 	}{
-		"ahead":             {ghapi.Comparison{Status: "ahead"}, true},
-		"identical":         {ghapi.Comparison{Status: "identical"}, true},
-		"behind":            {ghapi.Comparison{Status: "behind"}, false},
-		"diverged":          {ghapi.Comparison{Status: "diverged"}, false},
-		"ahead, reverted":   {ghapi.Comparison{Status: "ahead", Commits: []ghapi.Commit{at("3333333", "This reverts commit "+sha+".")}}, false},
-		"backport":          {ghapi.Comparison{Status: "diverged", Commits: []ghapi.Commit{at(pick, "x\n\n(cherry picked from commit "+sha+")")}}, true},
-		"short backport":    {ghapi.Comparison{Status: "diverged", Commits: []ghapi.Commit{at(pick, "(cherry picked from commit "+sha[:12]+")")}}, true},
-		"other backport":    {ghapi.Comparison{Status: "diverged", Commits: []ghapi.Commit{at(pick, "(cherry picked from commit "+pick+")")}}, false},
-		"backport reverted": {ghapi.Comparison{Status: "diverged", Commits: []ghapi.Commit{at(pick, "(cherry picked from commit "+sha+")"), at("3333333", "This reverts commit "+pick)}}, false},
+		"ahead":             {ghapi.Comparison{Status: "ahead"}, lifecycle.HasIt},
+		"identical":         {ghapi.Comparison{Status: "identical"}, lifecycle.HasIt},
+		"behind":            {ghapi.Comparison{Status: "behind"}, lifecycle.Lacks},
+		"diverged":          {ghapi.Comparison{Status: "diverged"}, lifecycle.Lacks},
+		"ahead, reverted":   {ghapi.Comparison{Status: "ahead", Commits: []ghapi.Commit{at("3333333", "This reverts commit "+sha+".")}}, lifecycle.TakenBack},
+		"backport":          {ghapi.Comparison{Status: "diverged", Commits: []ghapi.Commit{at(pick, "x\n\n(cherry picked from commit "+sha+")")}}, lifecycle.HasIt},
+		"short backport":    {ghapi.Comparison{Status: "diverged", Commits: []ghapi.Commit{at(pick, "(cherry picked from commit "+sha[:12]+")")}}, lifecycle.HasIt},
+		"other backport":    {ghapi.Comparison{Status: "diverged", Commits: []ghapi.Commit{at(pick, "(cherry picked from commit "+pick+")")}}, lifecycle.Lacks},
+		"backport reverted": {ghapi.Comparison{Status: "diverged", Commits: []ghapi.Commit{at(pick, "(cherry picked from commit "+sha+")"), at("3333333", "This reverts commit "+pick)}}, lifecycle.TakenBack},
 		"reverted, brought back": {ghapi.Comparison{Status: "ahead", Commits: []ghapi.Commit{
 			at("4444444444", "This reverts commit "+sha), at("5555555555", "This reverts commit 4444444444"),
-		}}, true},
+		}}, lifecycle.HasIt},
+		"reverted by a squashed pull request": {ghapi.Comparison{Status: "ahead", Commits: []ghapi.Commit{
+			at("4444444444", "Revert \"Mend it (#12)\" (#15)\n\nReverts octo/demo#12"),
+		}}, lifecycle.TakenBack},
+		"another's pull request reverted": {ghapi.Comparison{Status: "ahead", Commits: []ghapi.Commit{
+			at("4444444444", "Revert \"x\" (#15)\n\nReverts other/demo#12"), at("5555555555", "Revert \"x\" (#16)\n\nReverts #13"),
+		}}, lifecycle.HasIt},
+		"a pull request reverted and brought back": {ghapi.Comparison{Status: "ahead", Commits: []ghapi.Commit{
+			at("4444444444", "Revert \"Mend it\" (#15)\n\nReverts #12"), at("5555555555", "Revert \"Revert\" (#16)\n\nReverts octo/demo#15"),
+		}}, lifecycle.HasIt},
+		"a merged revert brought back": {ghapi.Comparison{Status: "ahead", Commits: []ghapi.Commit{
+			at("4444444444", "Merge pull request #15 from octo/x\n\nReverts #12"), at("5555555555", "Undo (#16)\n\nReverts #15"),
+		}}, lifecycle.HasIt},
 		"a ring of reverts": {ghapi.Comparison{Status: "ahead", Commits: []ghapi.Commit{
 			at("4444444444", "This reverts commit 5555555555"), at("5555555555", "This reverts commit 4444444444"),
-		}}, true},
+		}}, lifecycle.HasIt},
 	} {
-		if got := lifecycle.Holds(x.cmp, sha); got != x.want {
+		if got := lifecycle.StandingOf(x.cmp, "octo/demo", lifecycle.Fix{Pull: 12, Commit: sha}); got != x.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// A revert that is older than the sweep looks back is seen in the comparison alone: the fix that came after it is what the
+// issue waits for, and the dead one does not hold it open for ever.
+func TestOldRevertDoesNotHoldALaterFixBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	n := r.issue()
+	_, first := r.merge("", n)
+	r.sweep()
+	r.days(5)
+	r.commit("This reverts commit " + first + ".")
+	r.sweep()
+	r.want(n, "open", "needs-triage")
+	r.days(70)
+	r.merge("", n)
+	r.sweep()
+	r.want(n, "open", "needs-triage", fixedLabel)
+	r.days(1)
+	r.release("v1")
+	r.sweep()
+	r.want(n, "closed")
+	if got := r.get(n).Milestone; got != "v1" {
+		t.Errorf("closed with %q", got)
 	}
 }
 

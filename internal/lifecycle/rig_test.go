@@ -22,6 +22,7 @@ type rig struct {
 	*ghtest.Server
 	t      testing.TB
 	now    time.Time
+	clock  func() time.Time // nil: now
 	config config.Config
 	texts  comment.Catalog
 	shas   int
@@ -30,7 +31,12 @@ type rig struct {
 func newRig(t testing.TB) *rig {
 	t.Helper()
 	r := &rig{t: t, now: start, config: config.Default()}
-	r.Server = ghtest.New(ghtest.Options{Now: func() time.Time { return r.now }, RateLimit: 1_000_000})
+	r.Server = ghtest.New(ghtest.Options{Now: func() time.Time {
+		if r.clock != nil {
+			return r.clock()
+		}
+		return r.now
+	}, RateLimit: 1_000_000})
 	var err error
 	if r.texts, err = comment.Embedded(); err != nil {
 		t.Fatal(err)

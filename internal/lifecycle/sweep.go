@@ -51,13 +51,13 @@ const (
 // sweep is one run.
 type sweep struct {
 	o        Options
-	client   *ghapi.Client
+	client   GitHub
 	branch   string
 	owner    comment.Owner
 	reverts  Reverts
 	fixes    map[int][]Fix // found in this run, by issue, oldest first
 	releases []ghapi.Release
-	compared map[string]bool
+	compared map[string]Standing
 	handled  map[int]bool
 	inARow   int
 	actor    *actor
@@ -65,9 +65,9 @@ type sweep struct {
 }
 
 // Sweep does everything that is due. It never stops at one issue: what failed stands in the result.
-func Sweep(ctx context.Context, client *ghapi.Client, o Options) Result {
+func Sweep(ctx context.Context, client GitHub, o Options) Result {
 	s := &sweep{
-		o: o, client: client, fixes: map[int][]Fix{}, compared: map[string]bool{}, handled: map[int]bool{},
+		o: o, client: client, fixes: map[int][]Fix{}, compared: map[string]Standing{}, handled: map[int]bool{},
 		res: Result{Mode: o.Mode},
 	}
 	s.actor = &actor{sweep: s}
@@ -151,7 +151,7 @@ func (s *sweep) scan(ctx context.Context) {
 	if kind := ghapi.KindOf(err); err != nil && kind != ghapi.KindConflict && kind != ghapi.KindNotFound {
 		s.note("the commits of the default branch could not be read", err)
 	}
-	s.reverts = RevertsOf(list, more...)
+	s.reverts = RevertsOf(list, s.client.Repo(), more...)
 	if s.o.Mode != ModeRelease {
 		for _, c := range list {
 			for _, n := range Closes(c.Message, s.client.Repo()) {
@@ -254,7 +254,7 @@ func (s *sweep) fixed(ctx context.Context, facts []Facts) {
 		}
 		// The newest fix is told; what came before it is part of the same story.
 		for _, fix := range slices.Backward(s.fixes[f.Issue.Number]) {
-			if s.reverts.Has(fix.Commit) {
+			if s.reverts.Has(fix) {
 				continue
 			}
 			s.act(ctx, f, MarkFixed(f, fix, s.o.Config.Lifecycle))
@@ -298,33 +298,58 @@ func (s *sweep) released(ctx context.Context, facts []Facts) {
 	}
 }
 
-// first is the first release that holds all fixes.
+// first is the first release that settles the fixes: it holds one at least, and lacks none. A fix that was taken back
+// before it or in a later one counts no more, also when the revert is older than what the sweep reads of the branch.
 func (s *sweep) first(ctx context.Context, fixes []Fix) (ghapi.Release, bool, error) {
-	for _, r := range Candidates(s.releases, fixes) {
-		all := true
+	releases := Candidates(s.releases, fixes)
+	for k, r := range releases {
+		holds, lacks := false, false
 		for _, x := range fixes {
-			key := x.Commit + " " + r.Tag
-			in, known := s.compared[key]
-			if !known {
-				cmp, err := s.client.Compare(ctx, x.Commit, r.Tag)
-				switch kind := ghapi.KindOf(err); {
-				case kind == ghapi.KindNotFound || kind == ghapi.KindInvalid: // no such tag, or the commit is gone
-				case err != nil:
-					return ghapi.Release{}, false, err
-				default:
-					in = Holds(cmp, x.Commit)
-				}
-				s.compared[key] = in
+			standing, err := s.standing(ctx, x, r.Tag)
+			if err == nil && standing == HasIt {
+				standing, err = s.since(ctx, x, releases[k+1:])
 			}
-			if all = in; !all {
+			if err != nil {
+				return ghapi.Release{}, false, err
+			}
+			holds = holds || standing == HasIt
+			if lacks = standing == Lacks; lacks {
 				break
 			}
 		}
-		if all {
+		if holds && !lacks {
 			return r, true, nil
 		}
 	}
 	return ghapi.Release{}, false, nil
+}
+
+// since is how the newest release that knows a fix stands to it; those of other branches do not.
+func (s *sweep) since(ctx context.Context, fix Fix, later []ghapi.Release) (Standing, error) {
+	for _, r := range slices.Backward(later) {
+		if standing, err := s.standing(ctx, fix, r.Tag); err != nil || standing != Lacks {
+			return standing, err
+		}
+	}
+	return HasIt, nil
+}
+
+func (s *sweep) standing(ctx context.Context, fix Fix, tag string) (Standing, error) {
+	key := fix.Commit + " " + tag
+	if known, ok := s.compared[key]; ok {
+		return known, nil
+	}
+	out := Lacks
+	cmp, err := s.client.Compare(ctx, fix.Commit, tag)
+	switch kind := ghapi.KindOf(err); {
+	case kind == ghapi.KindNotFound || kind == ghapi.KindInvalid: // no such tag, or the commit is gone
+	case err != nil:
+		return Lacks, err
+	default:
+		out = StandingOf(cmp, s.client.Repo(), fix)
+	}
+	s.compared[key] = out
+	return out, nil
 }
 
 func (s *sweep) waiting(ctx context.Context, facts []Facts) {
