@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/issue-assistant/issue-assistant/internal/comment"
+	"github.com/issue-assistant/issue-assistant/internal/config"
+	"github.com/issue-assistant/issue-assistant/internal/ghapi"
 	"github.com/issue-assistant/issue-assistant/internal/task"
 )
 
@@ -21,28 +23,34 @@ func (a *app) stepNothingNew(ctx context.Context, r *engineRun) error {
 	if err != nil {
 		return usage(err)
 	}
-	thread, reporter, err := a.threadOf(ctx, r.issue)
+	issue, thread, err := a.threadOf(ctx, r.issue)
 	if err != nil {
 		// The next step needs the issue, too, and says what is wrong with it.
 		a.sayf("what the assistant has answered cannot be read: %v", err)
 		return nil
 	}
-	if why := nothingNew(r.task, p, thread, reporter); why != "" {
+	if why := nothingNew(r.task, p, issue, thread); why != "" {
 		return a.notReady(r, reasonNothingNew, why)
 	}
 	return nil
 }
 
 // nothingNew says why a run has nothing to read; empty: it has.
-func nothingNew(name task.Name, p payload, thread []task.Entry, reporter string) string {
+func nothingNew(name task.Name, p payload, issue ghapi.Issue, thread []task.Entry) string {
 	const answered = "the assistant has answered this already"
-	if p.Comment != nil && p.Action == "created" && slices.ContainsFunc(thread, func(e task.Entry) bool { return e.Mark != nil && e.Mark.To == p.Comment.ID }) {
+	// A release-reply that broke off has commented and not reopened: running it again completes it.
+	unfinished := name == task.ReleaseReply && issue.State == "closed"
+	if p.Comment != nil && p.Action == "created" && !unfinished && slices.ContainsFunc(thread, func(e task.Entry) bool { return e.Mark != nil && e.Mark.To == p.Comment.ID }) {
 		return answered
 	}
 	switch {
+	case name == task.MaintainerReply && issue.HasLabel(config.LabelNeedsInfo):
+		return "the issue waits for its reporter already"
+	case name == task.ReleaseReply && !unfinished:
+		return "the issue is open"
 	case p.Action == "edited":
 	case name == task.FollowUp:
-		if due, why := task.FollowUpLeft(thread, reporter, false); !due {
+		if due, why := task.FollowUpLeft(thread, comment.Login(issue.Author), false); !due {
 			return why
 		}
 	case name == task.Triage && analyzed(thread) && len(task.Unread(thread)) == 0:
@@ -55,31 +63,31 @@ func analyzed(thread []task.Entry) bool {
 	return slices.ContainsFunc(thread, func(e task.Entry) bool { return e.Mark != nil && e.Mark.Kind == task.MarkAnalysis })
 }
 
-// threadOf reads the comments of an issue and who reported it.
-func (a *app) threadOf(ctx context.Context, issue string) (thread []task.Entry, reporter string, err error) {
+// threadOf reads an issue and its comments.
+func (a *app) threadOf(ctx context.Context, issue string) (i ghapi.Issue, thread []task.Entry, err error) {
 	number, err := issueNumber(issue)
 	if err != nil {
-		return nil, "", err
+		return i, nil, err
 	}
 	client, err := a.github()
 	if err != nil {
-		return nil, "", err
+		return i, nil, err
 	}
-	i, err := client.Issue(ctx, number)
+	i, err = client.Issue(ctx, number)
 	if err != nil {
-		return nil, "", err
+		return i, nil, err
 	}
 	comments, err := client.Comments(ctx, number)
 	if err != nil {
-		return nil, "", err
+		return i, nil, err
 	}
 	owner, err := comment.OwnerOf(ctx, client, comments)
 	if err != nil {
-		return nil, "", err
+		return i, nil, err
 	}
 	may := func(login string) bool {
 		ok, err := client.CanWrite(ctx, login)
 		return err == nil && ok // an error there means no
 	}
-	return comment.Thread(comments, owner, may), comment.Login(i.Author), nil
+	return i, comment.Thread(comments, owner, may), nil
 }

@@ -61,3 +61,44 @@ func TestNothingNew(t *testing.T) {
 		t.Error(s.err)
 	}
 }
+
+// The yes-or-no tasks leave a label or a state: when it is there, there is nothing to ask the AI. A release-reply that
+// broke off between its comment and reopening is completed by a re-run.
+func TestNothingNewOfReplies(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, task, want string
+		issue            ghapi.Issue
+		marker           bool // the answer to the comment stands there
+	}{
+		{name: "nobody is asked yet", task: "maintainer-reply", want: "/true"},
+		{name: "it waits already", task: "maintainer-reply", issue: ghapi.Issue{Labels: []string{"Needs-Info"}}, want: "nothing new/false"},
+		{name: "closed by a release", task: "release-reply", issue: ghapi.Issue{State: "closed"}, want: "/true"},
+		{name: "open again", task: "release-reply", want: "nothing new/false"},
+		{name: "open again, and said", task: "release-reply", marker: true, want: "nothing new/false"},
+		{name: "said, and not opened", task: "release-reply", issue: ghapi.Issue{State: "closed"}, marker: true, want: "/true"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := newDay(t, "")
+			s.env["RUNNER_TEMP"], s.env["GITHUB_RUN_ID"] = t.TempDir(), "100"
+			test.issue.Number, test.issue.Title, test.issue.Author = 7, "Crash", ghapi.User{Login: "alice"}
+			s.AddIssue(test.issue)
+			id := s.AddComment(7, "mona", "It still crashes, which version?")
+			if test.marker {
+				s.AddComment(7, "github-actions[bot]", fmt.Sprintf("<!-- issue-assistant:release-reply to=%d lang=en -->\nSorry", id))
+			}
+			user := map[string]any{"login": "mona", "type": "User"}
+			s.send(t, "issue_comment", map[string]any{
+				"action": "created", "sender": user, "issue": map[string]any{"number": 7, "user": map[string]any{"login": "alice"}},
+				"comment": map[string]any{"id": id, "body": "x", "user": user}, "repository": map[string]any{"default_branch": "main"},
+			})
+			if code := s.run(t, "engine", "--task", test.task, "--issue", "7", "--ready-engines", "claude"); code != 0 {
+				t.Fatalf("exit %d: %s", code, s.err)
+			}
+			if got := s.output("reason") + "/" + s.output("ready"); got != test.want {
+				t.Errorf("%s, want %s: %s", got, test.want, s.err)
+			}
+		})
+	}
+}
