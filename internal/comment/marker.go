@@ -83,8 +83,9 @@ func (m Marker) Key() string { return fmt.Sprintf("%s to=%d", m.Kind, m.To) }
 // ParseMarker finds the marker of a comment: its first or its last line. Whether it counts depends on who wrote the
 // comment ([Owner]).
 func ParseMarker(body string) (Marker, bool) {
-	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n")), "\n")
-	for _, line := range []string{lines[0], lines[len(lines)-1]} {
+	body = strings.TrimSpace(body)
+	first, _, _ := strings.Cut(body, "\n")
+	for _, line := range [...]string{first, body[strings.LastIndexByte(body, '\n')+1:]} {
 		if m, ok := parseLine(strings.TrimSpace(line)); ok {
 			return m, true
 		}
@@ -194,8 +195,11 @@ func Owned(comments []ghapi.Comment, owner Owner) []Own {
 // token this is ([ghapi.Client.Viewer]).
 func NeedsOwner(comments []ghapi.Comment) bool {
 	return slices.ContainsFunc(comments, func(c ghapi.Comment) bool {
+		if JobToken().Wrote(c.Author) {
+			return false
+		}
 		_, ok := ParseMarker(c.Body)
-		return ok && !JobToken().Wrote(c.Author)
+		return ok
 	})
 }
 

@@ -22,7 +22,7 @@ var (
 	revertOf = lazy.Regexp(`\b[Tt]his reverts commit ([0-9a-fA-F]{7,40})\b`)
 	pickOf   = lazy.Regexp(`\(cherry picked from commit ([0-9a-fA-F]{7,40})\)`)
 	// What GitHub writes into a pull request that reverts another.
-	revertPR = lazy.Regexp(`(?im)^\s*Reverts (?:([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+))?#([0-9]{1,9})\b`)
+	revertPR = lazy.Regexp(`(?m)^\s*[Rr]everts (?:([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+))?#([0-9]{1,9})\b`)
 	// The first line of the commit of a merged or squashed pull request.
 	mergeOf = lazy.Regexp(`^(?:Merge pull request #([0-9]{1,9}) |[^\n]*\(#([0-9]{1,9})\)[ \t]*(?:\r?\n|$))`)
 )
@@ -88,18 +88,22 @@ func RevertsOf(commits []ghapi.Commit, repo string, more ...Revert) Reverts {
 		for _, of := range named(revertOf, c.Message) {
 			r.by[of] = append(r.by[of], sha)
 		}
-		if !strings.Contains(c.Message, "#") {
-			continue
-		}
-		if n := RevertedPull(c.Message, repo); n != 0 {
-			r.by[pullKey(n)] = append(r.by[pullKey(n)], sha)
-		}
-		if m := mergeOf().FindStringSubmatch(c.Message); m != nil {
-			r.pulls[sha], _ = strconv.Atoi(m[1] + m[2]) // at most nine digits
+		if strings.Contains(c.Message, "everts ") {
+			if n := RevertedPull(c.Message, repo); n != 0 {
+				r.by[pullKey(n)] = append(r.by[pullKey(n)], sha)
+			}
 		}
 	}
 	for _, m := range more {
 		r.by[strings.ToLower(m.Of)] = append(r.by[strings.ToLower(m.Of)], strings.ToLower(m.By))
+	}
+	for _, c := range commits {
+		if len(r.by) == 0 {
+			break
+		}
+		if m := mergeOf().FindStringSubmatch(c.Message); m != nil {
+			r.pulls[strings.ToLower(c.SHA)], _ = strconv.Atoi(m[1] + m[2]) // at most nine digits
+		}
 	}
 	return r
 }
