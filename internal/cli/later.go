@@ -2,10 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 
 	"github.com/issue-assistant/issue-assistant/internal/config"
 	"github.com/issue-assistant/issue-assistant/internal/diag"
+	"github.com/issue-assistant/issue-assistant/internal/engine"
 )
 
 // checkLater names settings whose part of the product is not in this release, so that nobody waits for their effect.
@@ -15,18 +17,11 @@ func checkLater(root fs.FS) []diag.Diagnostic {
 		return nil // said by checkSettings
 	}
 	var found []diag.Diagnostic
-	if c.Chunk != nil {
-		found = append(found, diag.Diagnostic{
-			Path: config.Path, Line: lineOf(root, "[chunk]"), Severity: diag.Error, Code: "chunk-later",
-			Message: "the poll workflow of [chunk] needs commands that are not in this release",
-			Hint:    "remove the table; `issue-assistant chunk poll --state FILE.json` decides offline",
-		})
-	}
-	if c.Sessions.Mode != "off" {
+	if c.Sessions.Mode == config.SessionsAuto && c.Engine.Name != engine.Claude {
 		found = append(found, diag.Diagnostic{
 			Path: config.Path, Line: lineOf(root, "[sessions]"), Severity: diag.Warning, Code: "sessions-later",
-			Message: "sessions.mode has no effect in this release: every run starts fresh",
-			Hint:    "`issue-assistant session decide` shows what would be decided",
+			Message: fmt.Sprintf("sessions.mode auto: a conversation of %s cannot go on in this release, so its second start is a fresh one", c.Engine.Name),
+			Hint:    "docs/sessions.md says what each mode does",
 		})
 	}
 	return found

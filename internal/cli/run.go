@@ -296,13 +296,16 @@ func (a *app) rulesFor(named, temp string) (string, error) {
 
 // reportRun writes the outputs and says how the run ended.
 func (a *app) reportRun(gh ghaction.Runner, r run.Result, l task.Limits, kept string, runErr error) error {
-	outErr := gh.SetOutputs(
-		ghaction.Output{Name: "answer", Value: r.Answer},
-		ghaction.Output{Name: "ended", Value: string(r.Ended)},
-		ghaction.Output{Name: "session-id", Value: r.SessionID},
-		ghaction.Output{Name: "execution-file", Value: r.ExecutionFile},
-		ghaction.Output{Name: "session", Value: kept},
-	)
+	outputs := []ghaction.Output{
+		{Name: "answer", Value: r.Answer},
+		{Name: "ended", Value: string(r.Ended)},
+		{Name: "session-id", Value: r.SessionID},
+		{Name: "execution-file", Value: r.ExecutionFile},
+	}
+	if kept != "" {
+		outputs = append(outputs, ghaction.Output{Name: "session", Value: kept})
+	}
+	outErr := gh.SetOutputs(outputs...)
 	a.sayf("%s after %d turns and %d calls, $%.4f of $%s", r.Ended, r.Turns, r.Calls, r.CostUSD, config.FormatUSD(l.MaxBudgetUSD))
 	if r.Reason != "" {
 		a.sayf("%s", r.Reason)
