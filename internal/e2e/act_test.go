@@ -32,6 +32,7 @@ type start struct {
 	key      string // empty: the engine's
 	noKey    bool   // the secret does not exist
 	during   func(running *exec.Cmd)
+	more     []string // further arguments of act
 }
 
 // result is what act said about a run.
@@ -169,7 +170,7 @@ func (w *world) arguments(t *testing.T, s start, dir string) []string {
 	if !s.noKey {
 		args = append(args, "-s", w.cli.secret+"="+s.key)
 	}
-	return append(args, "-s", "GITHUB_TOKEN="+theToken)
+	return append(append(args, "-s", "GITHUB_TOKEN="+theToken), s.more...)
 }
 
 func readAct(out []byte) result {
