@@ -21,6 +21,7 @@ type cli struct {
 	scope   string // of its package below node_modules: there when `make tools-engines` ran
 	program string // how the arguments of its processes name it
 	model   string
+	light   string // for the tasks that read two files
 	footer  string // the engine's name in a comment
 	secret  string
 	key     string
@@ -31,6 +32,7 @@ type cli struct {
 
 // call is one call of the model as the provider saw it.
 type call struct {
+	model        string
 	system, user string
 	results      []string // of tools
 	body         string
@@ -59,12 +61,12 @@ func answers(answer map[string]any) play {
 // claudeCode is Claude Code with a provider that runs already.
 func claudeCode(ai *anthropic.Server) cli {
 	return cli{
-		engine: "claude", scope: "@anthropic-ai", program: "/claude", model: "claude-opus-5-5", footer: "Claude",
+		engine: "claude", scope: "@anthropic-ai", program: "/claude", model: "claude-opus-5-5", light: "claude-haiku-4-5", footer: "Claude",
 		secret: "ANTHROPIC_API_KEY", key: theKey, baseVar: "ANTHROPIC_BASE_URL", url: func() string { return ai.URL },
 		calls: func() []call {
 			var all []call
 			for _, r := range ai.MainRequests() {
-				all = append(all, call{r.System, r.User, r.Results, string(r.Body), r.Header.Get("X-Api-Key") == theKey})
+				all = append(all, call{r.Model, r.System, r.User, r.Results, string(r.Body), r.Header.Get("X-Api-Key") == theKey})
 			}
 			return all
 		},
@@ -76,7 +78,7 @@ func engineOf(t *testing.T, name string, p play) cli {
 	t.Helper()
 	if name == "claude" {
 		ai := anthropic.New(anthropic.Script{Next: func(r *anthropic.Request) anthropic.Step {
-			m := p(call{r.System, r.User, r.Results, string(r.Body), true})
+			m := p(call{r.Model, r.System, r.User, r.Results, string(r.Body), true})
 			if m.read != "" {
 				return reading(m.read)
 			}
@@ -86,19 +88,19 @@ func engineOf(t *testing.T, name string, p play) cli {
 		return claudeCode(ai)
 	}
 	c := cli{
-		engine: "codex", scope: "@openai", program: "/codex", model: "gpt-5.5", footer: "Codex",
+		engine: "codex", scope: "@openai", program: "/codex", model: "gpt-5.5", light: "gpt-5.4-mini", footer: "Codex",
 		secret: "OPENAI_API_KEY", key: "sk-proj-THE-KEY-OF-THE-ENVIRONMENT-0123456789", baseVar: "OPENAI_BASE_URL",
 	}
 	tool, header, bearer, serve := standin.Tool{Namespace: "mcp__files", Name: mcpfiles.ToolRead}, "Authorization", "Bearer ", openai.New
 	if name == "gemini" {
 		c = cli{
-			engine: "gemini", scope: "@google", program: "/gemini.js", model: "gemini-3.1-pro-preview", footer: "Gemini",
+			engine: "gemini", scope: "@google", program: "/gemini.js", model: "gemini-3.1-pro-preview", light: "gemini-2.5-flash", footer: "Gemini",
 			secret: "GEMINI_API_KEY", key: "AIzaTHE-KEY-OF-THE-ENVIRONMENT-0123456789", baseVar: "GOOGLE_GEMINI_BASE_URL",
 		}
 		tool, header, bearer, serve = standin.Tool{Name: "mcp_files_" + mcpfiles.ToolRead}, "X-Goog-Api-Key", "", standgemini.New
 	}
 	server := serve(standin.Script{Next: func(r *standin.Request) standin.Step {
-		m := p(call{r.System, r.User, r.Results, string(r.Body), true})
+		m := p(call{r.Model, r.System, r.User, r.Results, string(r.Body), true})
 		if m.read != "" {
 			read := tool
 			read.Input = map[string]any{"path": m.read}
@@ -115,7 +117,7 @@ func engineOf(t *testing.T, name string, p play) cli {
 	c.calls = func() []call {
 		var all []call
 		for _, r := range server.Calls() {
-			all = append(all, call{r.System, r.User, r.Results, string(r.Body), r.Header.Get(header) == bearer+c.key})
+			all = append(all, call{r.Model, r.System, r.User, r.Results, string(r.Body), r.Header.Get(header) == bearer+c.key})
 		}
 		return all
 	}
@@ -124,7 +126,7 @@ func engineOf(t *testing.T, name string, p play) cli {
 
 // settings are those of a repository that uses the engine.
 func (c cli) settings(more string) string {
-	return "[engine]\nname = \"" + c.engine + "\"\nmodel = \"" + c.model + "\"\n" + more
+	return "[engine]\nname = \"" + c.engine + "\"\nmodel = \"" + c.model + "\"\nlight_model = \"" + c.light + "\"\n" + more
 }
 
 // plain is a comment without the names of the engine, which stand in its marker and in its footer.
