@@ -69,6 +69,7 @@ func (a *app) event(ctx context.Context, dry bool) error {
 	if e.client != nil {
 		failed = e.write(ctx, d, dry)
 	}
+	e.wake(ctx, dry)
 	a.sayf("#%d: %s (%s)", e.facts.Issue.Number, d.Task, d.Reason)
 	woke := ""
 	if d.Comment != 0 {

@@ -32,6 +32,9 @@ type payload struct {
 		Body string       `json:"body"`
 		User *payloadUser `json:"user"`
 	} `json:"comment"`
+	Label *struct {
+		Name string `json:"name"`
+	} `json:"label"`
 	Changes struct {
 		Body *struct {
 			From string `json:"from"`

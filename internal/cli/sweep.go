@@ -25,6 +25,8 @@ func newSweepCmd(a *app) *cobra.Command {
 		Long: "Does everything that is due: reminders and closing of issues that wait for their reporter, reopening, duplicates,\n" +
 			"issues that are fixed or released, triages that were postponed. No AI. After a merge or a release it does only what\n" +
 			"that brings. One issue that fails stops no other; exit code 3 only when all failed.",
+		Example: "  issue-assistant sweep --dry-run\n" +
+			"  issue-assistant sweep --triage-backlog 20 --max-usd 5",
 		GroupID: groupPeople,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -104,6 +106,9 @@ func (a *app) sweep(ctx context.Context, mode lifecycle.Mode, backlog int, usd f
 			res.Notes = append(res.Notes, "the list of issues was not kept: "+err.Error())
 		}
 	}
+	if s.config.Chunk != nil && mode == lifecycle.ModeMerge && !dry {
+		a.wakePoll(ctx, client)
+	}
 	if err := a.summarize(res.Summary(how)); err != nil {
 		failed = failure(err)
 	}
@@ -131,7 +136,11 @@ func (a *app) keepList(ctx context.Context, client *ghapi.Client) (err error) {
 	if dir == "" {
 		return nil // not on a runner
 	}
-	lines, err := lifecycle.IssueList(ctx, client, a.Now())
+	branch, err := a.branchOf(ctx, client)
+	if err != nil {
+		return err
+	}
+	lines, err := lifecycle.IssueList(ctx, client, branch, a.Now())
 	if err != nil {
 		return err
 	}

@@ -313,6 +313,9 @@ func wantJob(file, job string, p payload) bool {
 	onDefault := strings.TrimPrefix(text(p.event["ref"]), "refs/heads/") == text(repository["default_branch"])
 	switch file + " " + job {
 	case "issue-assistant event":
+		if action := text(p.event["action"]); (action == "labeled" || action == "unlabeled") && !strings.HasPrefix(text(object(p.event["label"])["name"]), "issue-assistant:") {
+			return false
+		}
 		return issue["pull_request"] == nil && !isBot(p.event["sender"]) && !isBot(issue["user"]) && !isBot(comment["user"])
 	case "issue-assistant-lifecycle sweep":
 		return byHand
@@ -371,9 +374,10 @@ func TestConditions(t *testing.T) {
 					"event":   map[string]any{"outputs": map[string]any{"task": word}},
 					"analyze": map[string]any{"outputs": map[string]any{"ended": word}},
 					"gate":    map[string]any{"outputs": map[string]any{"action": word}},
+					"work":    map[string]any{"result": word},
 				}
 				expected := word == name || (name == "apply" && word == "finished") ||
-					(name == "work" && word == "run") || (name == "finish" && (word == "wrap" || word == "release"))
+					(name == "work" && word == "run") || (name == "finish" && (word == "wrap" || word == "release" || word == "success"))
 				ask(path+" "+name+" after "+word, condition, "success", expected, map[string]any{"needs": needs})
 			}
 		})

@@ -66,7 +66,7 @@ var mutants = []mutant{
 	{"pull_request", "lifecycle", "  pull_request_target:\n", "  pull_request:\n", "only the triggers that are meant"},
 	{"pull_request_target on the router", "", "  issue_comment:\n", "  pull_request_target:\n  issue_comment:\n", "only the triggers that are meant"},
 	{"opened pull requests", "lifecycle", "types: [closed]", "types: [opened, closed]", "only the triggers that are meant"},
-	{"a label starts it too", "", "types: [opened, edited, reopened]", "types: [opened, edited, reopened, labeled]", "only the triggers that are meant"},
+	{"a closing starts it too", "", "types: [opened, edited, reopened, labeled, unlabeled]", "types: [opened, edited, reopened, labeled, unlabeled, closed]", "only the triggers that are meant"},
 	{"closed without a merge", "lifecycle", "github.event.pull_request.merged == true", "github.event.action == 'closed'", "pull requests count when they are merged"},
 	{"any branch's labels", "labels", "github.ref_name == github.event.repository.default_branch", "github.event_name == 'push'", "a push counts on the default branch"},
 	{"no switch", "cost", "    if: vars.ISSUE_ASSISTANT != 'off'\n", "", "every workflow has its switch"},

@@ -211,6 +211,16 @@ func (v view) word(name string, args []string) (string, error) {
 		return v.permissions(args), nil
 	case "callingJobs":
 		return v.callingJobs()
+	case "labelTypes": // labels wake the poll of [chunk]; else they start nothing
+		if v.Work == nil {
+			return "", nil
+		}
+		return ", labeled, unlabeled", nil
+	case "labelGuard":
+		if v.Work == nil {
+			return "", nil
+		}
+		return "      && (!endsWith(github.event.action, 'labeled') || startsWith(github.event.label.name, 'issue-assistant:'))", nil
 	}
 	if v.Task != nil {
 		if text, ok := v.taskWord(name); ok {

@@ -53,7 +53,7 @@ var needs = []Need{
 	{Part: "findings", Scope: "security-events", Level: "write", Why: "dismisses accepted alerts"},
 	{Part: "chunk poll", Scope: "actions", Level: "write", Why: "switches this schedule off"},
 	{Part: "chunk poll", Scope: "contents", Level: "read", Why: "settings"},
-	{Part: "chunk poll", Scope: "issues", Level: "read", Why: "claims"},
+	{Part: "chunk poll", Scope: "issues", Level: "write", Why: "leases, labels and the record of the chunk"},
 	{Part: "chunk poll", Scope: "pull-requests", Level: "read", Why: "what the claims wait for"},
 	{Part: "chunk wrap", Scope: "actions", Level: "write", Why: "switches this schedule off"},
 	{Part: "chunk wrap", Scope: "contents", Level: "read", Why: "settings"},

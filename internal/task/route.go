@@ -155,6 +155,8 @@ func (f Facts) skip() string {
 		return "the issue is gone: " + f.Issue.Gone
 	case f.Issue.Locked:
 		return "the issue is locked"
+	case f.Issue.Has(config.LabelChunk):
+		return "the issue is the record of an agent's chunk"
 	}
 	return ""
 }

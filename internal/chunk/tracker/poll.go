@@ -23,9 +23,11 @@ type Use struct {
 
 // PollOptions say what is known about the run that the gate allowed last.
 type PollOptions struct {
-	Ran    bool // it has ended well: what it was started for is seen
-	Use    *Use
-	Errors int // failed readings before this one, as the caller counts them
+	Ran bool // it has ended well: what it was started for is seen
+	Use *Use
+	// DueOnly: Wrap does nothing to a chunk that the gate does not send to its end.
+	DueOnly bool
+	Errors  int // failed readings before this one, as the caller counts them
 }
 
 // ran stores the cursor of a run that ended well, and what it used.

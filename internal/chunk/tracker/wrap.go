@@ -20,6 +20,16 @@ type Wrapped struct {
 	Released []int `json:"released,omitempty"`
 }
 
+// Live reports whether nothing but work under way keeps a chunk from its end.
+func (w Wrapped) Live() bool {
+	for _, u := range w.Unmet {
+		if u != chunk.UnmetClaimOpen && u != chunk.UnmetPullOpen && u != chunk.UnmetFeedbackOpen {
+			return false
+		}
+	}
+	return true
+}
+
 // Status says how far a chunk is; nothing but what others have done is written.
 func (t *Tracker) Status(ctx context.Context, c *Chunk) (chunk.State, chunk.WrapResult, error) {
 	l, err := t.observe(ctx, c)
@@ -44,6 +54,13 @@ func (t *Tracker) Wrap(ctx context.Context, c *Chunk, o PollOptions) (Wrapped, e
 	}
 	if l.reading.Followups, err = t.followups(ctx, c); err != nil {
 		return out, err
+	}
+	if s := c.View(l.reading); o.DueOnly && c.State != chunk.Wrapping && c.State != chunk.Releasing {
+		if v := chunk.Poll(s); v.Action != chunk.Wrap && v.Action != chunk.Release {
+			out.WrapResult = chunk.WrapUp(s.Chunk, s.Facts)
+			t.saveSoft(ctx, c)
+			return out, nil
+		}
 	}
 	if err := t.releaseDue(ctx, c, l, &out); err != nil {
 		return out, err
@@ -70,7 +87,9 @@ func (t *Tracker) Wrap(ctx context.Context, c *Chunk, o PollOptions) (Wrapped, e
 		switch {
 		case len(c.Gate.FailedWrites) > 0:
 			c.State = chunk.Releasing
-		case !slices.Contains(r.Unmet, chunk.UnmetClaimOpen) && !slices.Contains(r.Unmet, chunk.UnmetPullOpen) && !slices.Contains(r.Unmet, chunk.UnmetFeedbackOpen):
+		case !slices.ContainsFunc(r.Unmet, func(u chunk.Unmet) bool {
+			return (Wrapped{WrapResult: chunk.WrapResult{Unmet: []chunk.Unmet{u}}}).Live()
+		}):
 			c.State = chunk.Wrapping
 		case !c.Fixed:
 			c.State = chunk.Open
