@@ -169,6 +169,8 @@ func (t *Tracker) join(ctx context.Context, c *Chunk, number int, lock chunk.Mar
 	_, err := t.add(ctx, c, e, fmt.Sprintf("Claimed issue %d.", number))
 	if err == nil {
 		err = t.again(ctx, c)
+	} else if log, err2 := t.log(ctx, c.ID, c); err2 == nil && slices.ContainsFunc(log, func(x chunk.Event) bool { return x.Do == e.Do && x.Lock == e.Lock }) {
+		err = t.again(ctx, c) // only its answer was lost
 	}
 	if err != nil {
 		t.withdraw(ctx, number, lock)

@@ -125,7 +125,7 @@ func (l *look) keep(ctx context.Context, h chunk.Held, issue ghapi.Issue, list [
 	if !any {
 		var mine *chunk.Marker
 		for i, m := range markers {
-			if m.Trusted && m.Chunk == id && m.State != chunk.MarkWithdrawn {
+			if m.Trusted && m.Chunk == id && m.CommentID >= h.Lock {
 				mine = &markers[i]
 			}
 		}
@@ -138,6 +138,8 @@ func (l *look) keep(ctx context.Context, h chunk.Held, issue ghapi.Issue, list [
 				return false, err
 			}
 			return true, nil
+		case mine.State == chunk.MarkWithdrawn: // the claim was given up, its entry in the log was not known
+			return released(chunk.ReleaseWriteFailed)
 		case mine.Withdrawn:
 			return released(chunk.ReleaseHuman)
 		}
