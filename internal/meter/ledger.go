@@ -157,8 +157,7 @@ func (l *ledger) judge(r *request, price Price, tokens int64) verdict {
 	in, out := worstRates(r, price, v.promptMax)
 	promptCost := in.times(v.promptMax)
 	left := l.budget - l.spent - l.reserved
-	floor := min(v.asked, l.floor(r, out))
-	v.least = promptCost.plus(out.times(floor))
+	v.least = promptCost.plus(out.times(min(v.asked, shortest(r))))
 	v.turnsOut = l.turns+l.inFlight >= l.maxTurns
 	if v.turnsOut || r.uncounted && tokens == 0 || v.least > left {
 		return v
@@ -171,7 +170,7 @@ func (l *ledger) judge(r *request, price Price, tokens int64) verdict {
 	v.cost = promptCost.plus(out.times(v.maxOutput))
 	var another pico
 	v.expected, another = l.lookAhead(r, price, v, tokens)
-	v.last = l.turns+l.inFlight+1 >= l.maxTurns ||
+	v.last = l.turns+l.inFlight+1 >= l.maxTurns || v.maxOutput < min(v.asked, l.room(r, out)) ||
 		l.spent.plus(l.expected).plus(v.expected).plus(another) > l.budget
 	return v
 }
@@ -182,17 +181,22 @@ func worstRates(r *request, price Price, promptMax int64) (in, out pico) {
 	return rate.dearest(r.writes).share(r.num, r.den), rate.output.share(r.num, r.den)
 }
 
-// floor is the least number of tokens of answer that a call is sent for: a quarter of the budget, within bounds. Once
-// the run was asked for its answer and went on all the same, a short answer is better than none.
-func (l *ledger) floor(r *request, out pico) int64 {
-	least := int64(minFloor)
+// shortest is the least number of tokens of answer that a call is sent for.
+func shortest(r *request) int64 {
 	if r.thinking {
-		least = minFloorThink
+		return minFloorThink
 	}
+	return minFloor
+}
+
+// room is the number of tokens of answer that is planned for: a quarter of the budget, within bounds. A call that gets
+// less is the last one, since a prompt that grew more than foreseen must not end the run without an answer. Once the run
+// was asked for its answer and went on all the same, nothing is planned for.
+func (l *ledger) room(r *request, out pico) int64 {
 	if out <= 0 || l.summaryOf.LastAsked {
-		return least
+		return shortest(r)
 	}
-	return min(max(int64(l.budget/4/out), least), maxFloor)
+	return min(max(int64(l.budget/4/out), shortest(r)), maxFloor)
 }
 
 // lookAhead is what this call will probably cost, and what another one after it could cost at most.
@@ -228,7 +232,7 @@ func (l *ledger) lookAhead(r *request, price Price, v verdict, tokens int64) (co
 	}
 	next := expected + output + addition + addition/countSlackDiv + perRequest + int64(len(LastNote)+perBlock)
 	in, out := worstRates(r, price, next)
-	return cost, in.times(next).plus(out.times(min(v.asked, l.floor(r, out))))
+	return cost, in.times(next).plus(out.times(min(v.asked, l.room(r, out))))
 }
 
 // refuse must be called with the lock held.
