@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
-
-	"github.com/issue-assistant/issue-assistant/internal/engine"
 )
 
 // anthropicAPI is the Messages API.
@@ -15,8 +12,6 @@ import (
 type anthropicAPI struct {
 	hash hasher
 }
-
-func newAnthropic() anthropicAPI { return anthropicAPI{hash: newHasher()} }
 
 const (
 	anthropicPath = "/v1/messages"
@@ -74,11 +69,6 @@ func (anthropicAPI) refusal(f refusal) (int, http.Header, []byte) {
 	return status, h, body
 }
 
-// unbounded is the refusal of a request whose cost no reservation can cover.
-func unbounded(feature string) error {
-	return &refusal{ended: engine.ProviderError, reason: "the request uses " + feature + ", whose cost has no bound: it is not sent"}
-}
-
 // anthropicEdits are the places where a request is changed.
 type anthropicEdits struct {
 	maxTokens   span // of the number; empty at the place where it is put in when it is missing
@@ -91,10 +81,7 @@ type anthropicEdits struct {
 	messagesEnd int  // before the closing bracket
 	noMessages  bool
 	systemRole  bool // the engine itself sends messages of the role system
-	counted     []span
 }
-
-type span struct{ from, to int }
 
 func (a anthropicAPI) body(r *request, maxOutput int64, last bool) []byte {
 	e := r.api.(*anthropicEdits)
@@ -159,18 +146,5 @@ func apply(raw []byte, edits []edit) []byte {
 
 // count asks the provider's free counter for the prompt alone.
 func (anthropicAPI) count(r *request) *countRequest {
-	e := r.api.(*anthropicEdits)
-	var b strings.Builder
-	b.WriteByte('{')
-	for i, s := range e.counted {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(r.raw[s.from:s.to])
-	}
-	b.WriteByte('}')
-	return &countRequest{
-		path: anthropicPath + "/count_tokens", body: []byte(b.String()),
-		read: func(body []byte) (int64, bool) { return number(field(body, "input_tokens")) },
-	}
+	return &countRequest{path: anthropicPath + "/count_tokens", body: r.counter(), answer: "input_tokens"}
 }

@@ -7,12 +7,7 @@ import (
 
 // anthropicReader follows a response of the Messages API, streamed or plain.
 type anthropicReader struct {
-	hash   hasher
-	stream bool
-	sse    sseLines
-	body   []byte
-	broken bool // too large or not readable: nothing in it is trusted
-
+	follower
 	start, end anthropicUsage
 	model      string
 	stop       string
@@ -38,27 +33,10 @@ type anthropicUsage struct {
 	repeated bool // several model calls stand behind the answer
 }
 
-const maxPlainBody = 32 << 20
-
 func (a anthropicAPI) reader(_ *request, contentType string) answerReader {
-	r := &anthropicReader{hash: a.hash, stream: strings.HasPrefix(contentType, "text/event-stream"), parts: map[int64]*anthropicPart{}}
+	r := &anthropicReader{follower: newFollower(a.hash, contentType), parts: map[int64]*anthropicPart{}}
 	r.sse.event = r.event
 	return r
-}
-
-func (r *anthropicReader) Write(p []byte) (int, error) {
-	switch {
-	case r.broken:
-	case r.stream:
-		if !r.sse.feed(p) {
-			r.broken = true
-		}
-	case len(r.body)+len(p) > maxPlainBody:
-		r.broken, r.body = true, nil
-	default:
-		r.body = append(r.body, p...)
-	}
-	return len(p), nil
 }
 
 // event reads the data of one event of a stream.
@@ -123,7 +101,11 @@ func (r *anthropicReader) blockStart(data []byte) {
 	if p == nil {
 		return
 	}
-	b := field(data, "content_block")
+	p.begin(r, field(data, "content_block"))
+}
+
+// begin takes what a content block says of itself.
+func (p *anthropicPart) begin(r *anthropicReader, b []byte) {
 	p.kind, p.id, p.name = text(field(b, "type")), text(field(b, "id")), text(field(b, "name"))
 	for _, name := range []string{"text", "thinking", "data"} {
 		p.add(r, text(field(b, name)))
@@ -206,40 +188,21 @@ func (r *anthropicReader) answer(bool) answer {
 
 // plain reads the whole body of an answer that was not streamed.
 func (r *anthropicReader) plain() {
-	s := scan{b: r.body}
-	if r.broken || validUTF8(r.body) != nil {
-		r.broken = true
-		return
-	}
-	if _, err := s.skip(); err != nil || s.end() != nil || text(field(r.body, "type")) != "message" {
-		r.broken = true
+	if !r.whole("type", "message") {
 		return
 	}
 	r.model, r.stop = word(text(field(r.body, "model")), 200), word(text(field(r.body, "stop_reason")), 40)
 	r.end = readAnthropicUsage(field(r.body, "usage"))
 	r.contextEdits(field(r.body, "context_management"))
 	r.stopped = true
-	content := scan{b: field(r.body, "content")}
-	if content.peek() != '[' {
-		return
-	}
-	n := int64(0)
-	_ = content.array(func() error { // it was read once already: it is valid
-		raw, err := content.skip()
-		p := &anthropicPart{
-			kind: text(field(raw, "type")), id: text(field(raw, "id")), name: text(field(raw, "name")),
-			signature: text(field(raw, "signature")),
-		}
-		for _, name := range []string{"text", "thinking", "data"} {
-			p.add(r, text(field(raw, name)))
-		}
-		if input := field(raw, "input"); input != nil {
-			p.add(r, string(input))
-		}
+	_ = each(field(r.body, "content"), func(raw []byte) error { // it was read once already: it is valid
+		n := int64(len(r.order))
+		p := &anthropicPart{}
+		p.begin(r, raw)
+		p.add(r, string(field(raw, "input")))
 		r.parts[n] = p
 		r.order = append(r.order, n)
-		n++
-		return err
+		return nil
 	})
 }
 
@@ -271,12 +234,9 @@ func readAnthropicUsage(raw []byte) anthropicUsage {
 	read("searches", field(field(raw, "server_tool_use"), "web_search_requests"))
 	u.fast = text(field(raw, "speed")) == "fast"
 	u.us = text(field(raw, "inference_geo")) == "us"
-	if list := field(raw, "iterations"); list != nil && list[0] == '[' {
-		n := 0
-		s := scan{b: list}
-		_ = s.array(func() error { n++; _, err := s.skip(); return err }) // valid: field read it
-		u.repeated = n > 1
-	}
+	n := 0
+	_ = each(field(raw, "iterations"), func([]byte) error { n++; return nil }) // valid: field read it
+	u.repeated = n > 1
 	return u
 }
 

@@ -11,9 +11,7 @@ const imageBound = 5000 // tokens of an image at most; the provider scales large
 
 // anthropicParser reads one request of the Messages API.
 type anthropicParser struct {
-	scan
-	hash  hasher
-	r     *request
+	parser
 	e     *anthropicEdits
 	think string // thinking.type
 	fast  bool
@@ -21,21 +19,15 @@ type anthropicParser struct {
 }
 
 func (a anthropicAPI) parse(path string, _ http.Header, body []byte) (*request, error) {
-	if err := validUTF8(body); err != nil {
-		return nil, err
-	}
-	r := &request{path: path, raw: body, num: 1, den: 1, writes: write5m}
-	p := &anthropicParser{scan: scan{b: body}, hash: a.hash, r: r, e: &anthropicEdits{noMessages: true}}
+	p := &anthropicParser{parser: newParser(a.hash, path, body, write5m), e: &anthropicEdits{noMessages: true}}
+	r := p.r
 	r.api = p.e
-	if p.peek() != '{' {
-		return nil, errJSON
-	}
-	p.e.maxTokens = span{p.i + 1, p.i + 1}
-	if err := p.object(p.member); err != nil {
+	if err := p.document(p.counting(p.member, "model", "messages", "system", "tools", "tool_choice", "thinking", "output_config",
+		"output_format", "context_management")); err != nil {
 		return nil, err
 	}
-	if err := p.end(); err != nil {
-		return nil, err
+	if r.asked == 0 {
+		p.e.maxTokens = span{p.first, p.first}
 	}
 	if r.model == "" {
 		return nil, errors.New("model: field required")
@@ -52,16 +44,6 @@ func (a anthropicAPI) parse(path string, _ http.Header, body []byte) (*request, 
 
 // member reads one member of the request itself.
 func (p *anthropicParser) member(name string) error {
-	from := p.keyAt
-	err := p.memberValue(name)
-	switch name {
-	case "model", "messages", "system", "tools", "tool_choice", "thinking", "output_config", "output_format", "context_management":
-		p.e.counted = append(p.e.counted, span{from, p.i})
-	}
-	return err
-}
-
-func (p *anthropicParser) memberValue(name string) error {
 	switch name {
 	case "messages":
 		return p.messages()
@@ -78,11 +60,14 @@ func (p *anthropicParser) memberValue(name string) error {
 		return p.thinkingValue()
 	case "context_management":
 		return p.contextManagement()
-	case "model", "max_tokens", "stream", "speed", "inference_geo":
+	case "max_tokens":
+		var err error
+		p.e.maxTokens, err = p.limit(name)
+		return err
+	case "model", "stream", "speed", "inference_geo":
 		return p.setting(name)
 	case "metadata":
-		_, err := p.skip()
-		return err
+		return p.pass()
 	}
 	if strings.HasPrefix(name, "fallback") {
 		return p.forbidden(name)
@@ -94,32 +79,7 @@ func (p *anthropicParser) memberValue(name string) error {
 	return p.plain(name)
 }
 
-// forbidden passes over a feature that is not used, and refuses it otherwise.
-func (p *anthropicParser) forbidden(name string) error {
-	raw, err := p.skip()
-	if err != nil {
-		return err
-	}
-	if !empty(raw) {
-		return unbounded(name)
-	}
-	return nil
-}
-
-// plain counts a value that may reach the prompt (a schema) by its bytes.
-func (p *anthropicParser) plain(name string) error {
-	raw, err := p.skip()
-	if err != nil || raw[0] != '{' && raw[0] != '[' {
-		return err
-	}
-	b := block{bound: int64(len(raw))}
-	p.hash.add(&b.key, name, raw)
-	p.r.blocks = append(p.r.blocks, b)
-	return nil
-}
-
 func (p *anthropicParser) setting(name string) error {
-	from := p.i
 	raw, err := p.skip()
 	if err != nil {
 		return err
@@ -133,12 +93,6 @@ func (p *anthropicParser) setting(name string) error {
 		p.fast = !empty(raw) && text(raw) != "standard"
 	case "inference_geo":
 		p.us = !empty(raw) && text(raw) != "global"
-	case "max_tokens":
-		n, ok := number(raw)
-		if !ok || n == 0 {
-			return errors.New("max_tokens: it must be a whole number above 0")
-		}
-		p.r.asked, p.e.maxTokens = n, span{from, p.i}
 	}
 	return nil
 }

@@ -16,8 +16,6 @@ type geminiAPI struct {
 	hash hasher
 }
 
-func newGemini() geminiAPI { return geminiAPI{hash: newHasher()} }
-
 // geminiPath is a call of a model, with the model's name and the method.
 var geminiPath = lazy.Regexp(`^/v1(?:beta|alpha)?/models/([A-Za-z0-9._-]{1,200}):(generateContent|streamGenerateContent)$`)
 
@@ -124,8 +122,5 @@ func (geminiAPI) count(r *request) *countRequest {
 	}
 	body := append([]byte(`{"generateContentRequest":{"model":`), model...)
 	body = append(append(append(body, ','), r.raw[r.api.(*geminiEdits).first:]...), '}')
-	return &countRequest{
-		path: path + ":countTokens", body: body,
-		read: func(body []byte) (int64, bool) { return number(field(body, "totalTokens")) },
-	}
+	return &countRequest{path: path + ":countTokens", body: body, answer: "totalTokens"}
 }

@@ -7,12 +7,7 @@ import (
 // geminiReader follows a response of the Gemini API, streamed or plain. A stream has no end of its own but that of the
 // connection, and the usage stands in every piece: only the last one is final.
 type geminiReader struct {
-	hash   hasher
-	stream bool
-	sse    sseLines
-	body   []byte
-	broken bool // too large or not readable: nothing in it is trusted
-
+	follower
 	model   string
 	stop    string
 	blocked bool
@@ -25,30 +20,15 @@ type geminiReader struct {
 }
 
 func (a geminiAPI) reader(r *request, contentType string) answerReader {
-	g := &geminiReader{hash: a.hash, stream: r.stream && strings.HasPrefix(contentType, "text/event-stream")}
+	g := &geminiReader{follower: newFollower(a.hash, contentType)}
+	g.stream = g.stream && r.stream
 	g.sse.event = g.event
 	return g
 }
 
-func (r *geminiReader) Write(p []byte) (int, error) {
-	switch {
-	case r.broken:
-	case r.stream:
-		if !r.sse.feed(p) {
-			r.broken = true
-		}
-	case len(r.body)+len(p) > maxPlainBody:
-		r.broken, r.body = true, nil
-	default:
-		r.body = append(r.body, p...)
-	}
-	return len(p), nil
-}
-
 // event reads one piece of an answer.
 func (r *geminiReader) event(data []byte) {
-	s := scan{b: data}
-	if _, err := s.skip(); err != nil || s.end() != nil || field(data, "error") != nil {
+	if !valid(data) || field(data, "error") != nil {
 		r.broken = true
 		return
 	}
@@ -65,34 +45,24 @@ func (r *geminiReader) event(data []byte) {
 	if text(field(field(data, "promptFeedback"), "blockReason")) != "" {
 		r.blocked = true
 	}
-	list := field(data, "candidates")
-	if list == nil || list[0] != '[' {
-		return
-	}
-	candidates, n := scan{b: list}, 0
-	_ = candidates.array(func() error { // read once already: it is valid
-		raw, err := candidates.skip()
+	n := 0
+	_ = each(field(data, "candidates"), func(raw []byte) error { // read once already: it is valid
 		if n++; n > 1 { // more than was asked for
 			r.broken = true
-			return err
+			return nil
 		}
 		if f := text(field(raw, "finishReason")); f != "" {
 			r.stop = word(f, 40)
 		}
 		r.parts(field(field(raw, "content"), "parts"))
-		return err
+		return nil
 	})
 }
 
 func (r *geminiReader) parts(list []byte) {
-	if list == nil || list[0] != '[' {
-		return
-	}
-	s := scan{b: list}
-	_ = s.array(func() error { // read once already: it is valid
-		raw, err := s.skip()
-		if err != nil || raw[0] != '{' {
-			return err
+	_ = each(list, func(raw []byte) error { // read once already: it is valid
+		if raw[0] != '{' {
+			return nil
 		}
 		b, perr := r.hash.geminiPart(raw, "model")
 		switch {

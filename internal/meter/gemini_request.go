@@ -7,10 +7,8 @@ import (
 
 // geminiParser reads one request of the Gemini API.
 type geminiParser struct {
-	scan
-	hash hasher
-	r    *request
-	e    *geminiEdits
+	parser
+	e *geminiEdits
 }
 
 func (a geminiAPI) parse(path string, _ http.Header, body []byte) (*request, error) {
@@ -18,22 +16,13 @@ func (a geminiAPI) parse(path string, _ http.Header, body []byte) (*request, err
 	if m == nil {
 		return nil, errors.New("the path names no model")
 	}
-	if err := validUTF8(body); err != nil {
+	p := &geminiParser{parser: newParser(a.hash, path, body, noWrite), e: &geminiEdits{}}
+	r := p.r
+	r.api, r.model, r.stream = p.e, m[1], m[2] == "streamGenerateContent"
+	if err := p.document(p.member); err != nil {
 		return nil, err
 	}
-	r := &request{path: path, raw: body, model: m[1], stream: m[2] == "streamGenerateContent", num: 1, den: 1, writes: noWrite}
-	p := &geminiParser{scan: scan{b: body}, hash: a.hash, r: r, e: &geminiEdits{}}
-	r.api = p.e
-	if p.peek() != '{' {
-		return nil, errJSON
-	}
-	p.e.first = p.i + 1
-	if err := p.object(p.member); err != nil {
-		return nil, err
-	}
-	if err := p.end(); err != nil {
-		return nil, err
-	}
+	p.e.first = p.first
 	if p.e.contents.to == 0 {
 		return nil, errors.New("contents: field required")
 	}
@@ -62,8 +51,7 @@ func (p *geminiParser) member(name string) error {
 	case "generationConfig":
 		return p.config()
 	case "safetySettings", "labels":
-		_, err := p.skip()
-		return err
+		return p.pass()
 	default:
 		raw, err := p.skip()
 		if err == nil && !empty(raw) {
@@ -79,19 +67,16 @@ func (p *geminiParser) config() error {
 		return errors.New("generationConfig: it must be an object")
 	}
 	err := p.object(func(name string) error {
-		count++
-		at := p.i
+		if count++; name == "maxOutputTokens" {
+			var err error
+			p.e.maxTokens, err = p.limit(name)
+			return err
+		}
 		raw, err := p.skip()
 		if err != nil {
 			return err
 		}
 		switch name {
-		case "maxOutputTokens":
-			n, ok := number(raw)
-			if !ok || n == 0 {
-				return errors.New("maxOutputTokens: it must be a whole number above 0")
-			}
-			p.r.asked, p.e.maxTokens = n, span{at, p.i}
 		case "candidateCount":
 			if n, ok := number(raw); !ok || n > 1 {
 				return notSent("the request asks for several answers")
@@ -105,13 +90,6 @@ func (p *geminiParser) config() error {
 	})
 	p.e.config, p.e.configEmpty = span{from, p.i}, count == 0
 	return err
-}
-
-// block counts a value by its bytes.
-func (p *geminiParser) block(name string, raw []byte) {
-	b := block{bound: int64(len(raw))}
-	p.hash.add(&b.key, name, raw)
-	p.r.blocks = append(p.r.blocks, b)
 }
 
 // tools accepts functions of the engine; all others are run by the provider.
@@ -193,12 +171,7 @@ func (p *geminiParser) parts(list []byte, role string) error {
 	if list[0] != '[' {
 		return errors.New("parts: it must be a list")
 	}
-	s := scan{b: list}
-	return s.array(func() error {
-		raw, err := s.skip()
-		if err != nil {
-			return err
-		}
+	return each(list, func(raw []byte) error {
 		b, err := p.hash.geminiPart(raw, role)
 		p.r.blocks = append(p.r.blocks, b)
 		return err

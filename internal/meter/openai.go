@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"github.com/issue-assistant/issue-assistant/internal/engine"
 )
 
 // openaiAPI is the Responses API. The base URL of the provider ends in its version, as OpenAI's own libraries have it;
@@ -16,8 +14,6 @@ import (
 type openaiAPI struct {
 	hash hasher
 }
-
-func newOpenAI() openaiAPI { return openaiAPI{hash: newHasher()} }
 
 const (
 	openaiServed = "/v1/responses" // below the run's token
@@ -63,7 +59,6 @@ type openaiEdits struct {
 	input      span // of the value
 	inputText  bool // it is a string
 	inputEmpty bool
-	counted    []span
 }
 
 func (openaiAPI) body(r *request, maxOutput int64, last bool) []byte {
@@ -109,23 +104,5 @@ func (e *openaiEdits) note(raw []byte) edit {
 
 // count asks the provider's free counter for the prompt alone.
 func (openaiAPI) count(r *request) *countRequest {
-	e := r.api.(*openaiEdits)
-	var b strings.Builder
-	b.WriteByte('{')
-	for i, s := range e.counted {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(r.raw[s.from:s.to])
-	}
-	b.WriteByte('}')
-	return &countRequest{
-		path: openaiPath + "/input_tokens", body: []byte(b.String()),
-		read: func(body []byte) (int64, bool) { return number(field(body, "input_tokens")) },
-	}
-}
-
-// notSent is the refusal of a request that this meter cannot bound, in words that name it.
-func notSent(format string, args ...any) error {
-	return &refusal{ended: engine.ProviderError, reason: fmt.Sprintf(format, args...) + ": its cost has no bound, it is not sent"}
+	return &countRequest{path: openaiPath + "/input_tokens", body: r.counter(), answer: "input_tokens"}
 }

@@ -6,12 +6,7 @@ import (
 
 // openaiReader follows a response of the Responses API, streamed or plain.
 type openaiReader struct {
-	hash   hasher
-	stream bool
-	sse    sseLines
-	body   []byte
-	broken bool // too large or not readable: nothing in it is trusted
-
+	follower
 	last    []byte // the closing response object
 	deltas  int64  // bytes of text and arguments as they came
 	visible int64  // and of the items when they were whole
@@ -20,24 +15,9 @@ type openaiReader struct {
 }
 
 func (a openaiAPI) reader(_ *request, contentType string) answerReader {
-	r := &openaiReader{hash: a.hash, stream: strings.HasPrefix(contentType, "text/event-stream")}
+	r := &openaiReader{follower: newFollower(a.hash, contentType)}
 	r.sse.event = r.event
 	return r
-}
-
-func (r *openaiReader) Write(p []byte) (int, error) {
-	switch {
-	case r.broken:
-	case r.stream:
-		if !r.sse.feed(p) {
-			r.broken = true
-		}
-	case len(r.body)+len(p) > maxPlainBody:
-		r.broken, r.body = true, nil
-	default:
-		r.body = append(r.body, p...)
-	}
-	return len(p), nil
 }
 
 // event reads the data of one event of a stream.
@@ -107,26 +87,11 @@ func (r *openaiReader) answer(bool) answer {
 
 // plain reads the whole body of an answer that was not streamed.
 func (r *openaiReader) plain() {
-	s := scan{b: r.body}
-	if r.broken || validUTF8(r.body) != nil {
-		r.broken = true
-		return
-	}
-	if _, err := s.skip(); err != nil || s.end() != nil || text(field(r.body, "object")) != "response" {
-		r.broken = true
+	if !r.whole("object", "response") {
 		return
 	}
 	r.last = r.body
-	list := field(r.body, "output")
-	if list == nil || list[0] != '[' {
-		return
-	}
-	items := scan{b: list}
-	_ = items.array(func() error { // it was read once already: it is valid
-		raw, err := items.skip()
-		r.item(raw)
-		return err
-	})
+	_ = each(field(r.body, "output"), func(raw []byte) error { r.item(raw); return nil }) // it was read once already: it is valid
 }
 
 // openaiUsage reads a usage object. input_tokens include what came from the cache and what was written to it,

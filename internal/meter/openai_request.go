@@ -7,29 +7,19 @@ import (
 
 // openaiParser reads one request of the Responses API.
 type openaiParser struct {
-	scan
-	hash hasher
-	r    *request
-	e    *openaiEdits
+	parser
+	e *openaiEdits
 }
 
 func (a openaiAPI) parse(_ string, _ http.Header, body []byte) (*request, error) {
-	if err := validUTF8(body); err != nil {
-		return nil, err
-	}
-	r := &request{path: openaiPath, raw: body, num: 1, den: 1, writes: write5m}
-	p := &openaiParser{scan: scan{b: body}, hash: a.hash, r: r, e: &openaiEdits{}}
+	p := &openaiParser{parser: newParser(a.hash, openaiPath, body, write5m), e: &openaiEdits{}}
+	r := p.r
 	r.api = p.e
-	if p.peek() != '{' {
-		return nil, errJSON
-	}
-	p.e.first = p.i + 1
-	if err := p.object(p.member); err != nil {
+	if err := p.document(p.counting(p.member, "model", "input", "instructions", "tools", "tool_choice", "text", "reasoning",
+		"parallel_tool_calls")); err != nil {
 		return nil, err
 	}
-	if err := p.end(); err != nil {
-		return nil, err
-	}
+	p.e.first = p.first
 	switch {
 	case r.model == "":
 		return nil, errors.New("model: field required")
@@ -41,16 +31,6 @@ func (a openaiAPI) parse(_ string, _ http.Header, body []byte) (*request, error)
 
 // member reads one member of the request itself.
 func (p *openaiParser) member(name string) error {
-	from := p.keyAt
-	err := p.memberValue(name)
-	switch name {
-	case "model", "input", "instructions", "tools", "tool_choice", "text", "reasoning", "parallel_tool_calls":
-		p.e.counted = append(p.e.counted, span{from, p.i})
-	}
-	return err
-}
-
-func (p *openaiParser) memberValue(name string) error {
 	switch name {
 	case "input":
 		return p.input()
@@ -62,33 +42,23 @@ func (p *openaiParser) memberValue(name string) error {
 			p.e.hasTools = true
 			return p.tool()
 		})
-	case "model", "stream", "max_output_tokens", "tool_choice", "service_tier":
+	case "max_output_tokens":
+		if p.peek() == 'n' {
+			return errors.New("max_output_tokens: leave it out instead of null")
+		}
+		var err error
+		p.e.maxTokens, err = p.limit(name)
+		return err
+	case "model", "stream", "tool_choice", "service_tier":
 		return p.setting(name)
 	case "previous_response_id", "conversation", "background", "prompt", "context_management", "multi_agent", "moderation":
-		raw, err := p.skip()
-		if err == nil && !empty(raw) {
-			return unbounded(name)
-		}
-		return err
+		return p.forbidden(name)
 	case "metadata", "client_metadata", "include", "prompt_cache_key", "prompt_cache_retention", "prompt_cache_options",
 		"safety_identifier", "store", "stream_options", "temperature", "top_p", "top_logprobs", "truncation", "user",
 		"max_tool_calls", "parallel_tool_calls":
-		_, err := p.skip()
-		return err
+		return p.pass()
 	}
 	return p.plain(name)
-}
-
-// plain counts a value that may reach the prompt (instructions, a schema) by its bytes.
-func (p *openaiParser) plain(name string) error {
-	raw, err := p.skip()
-	if err != nil || raw[0] != '{' && raw[0] != '[' && raw[0] != '"' {
-		return err
-	}
-	b := block{bound: int64(len(raw))}
-	p.hash.add(&b.key, name, raw)
-	p.r.blocks = append(p.r.blocks, b)
-	return nil
 }
 
 func (p *openaiParser) setting(name string) error {
@@ -110,15 +80,6 @@ func (p *openaiParser) setting(name string) error {
 		}
 	case "tool_choice":
 		p.e.toolChoice = span{from, p.i}
-	case "max_output_tokens":
-		if string(raw) == "null" {
-			return errors.New("max_output_tokens: leave it out instead of null")
-		}
-		n, ok := number(raw)
-		if !ok || n == 0 {
-			return errors.New("max_output_tokens: it must be a whole number above 0")
-		}
-		p.r.asked, p.e.maxTokens = n, span{from, p.i}
 	}
 	return nil
 }
@@ -129,13 +90,8 @@ func (p *openaiParser) tool() error {
 	if err != nil {
 		return err
 	}
-	if err := clientTool(raw, 0); err != nil {
-		return err
-	}
-	b := block{bound: int64(len(raw))}
-	p.hash.add(&b.key, "tool", raw)
-	p.r.blocks = append(p.r.blocks, b)
-	return nil
+	p.block("tool", raw)
+	return clientTool(raw, 0)
 }
 
 func clientTool(raw []byte, nested int) error {
@@ -152,14 +108,7 @@ func clientTool(raw []byte, nested int) error {
 		if list == nil || list[0] != '[' {
 			return errors.New("each namespace needs a list of tools")
 		}
-		s := scan{b: list}
-		return s.array(func() error {
-			inner, err := s.skip()
-			if err != nil {
-				return err
-			}
-			return clientTool(inner, nested+1)
-		})
+		return each(list, func(inner []byte) error { return clientTool(inner, nested+1) })
 	default:
 		return notSent("the request has a tool of type %.40q", kind)
 	}
@@ -262,12 +211,7 @@ func openaiTexts(raw []byte) ([]string, error) {
 		return nil, errors.New("content: it must be a text or a list")
 	}
 	var texts []string
-	s := scan{b: raw}
-	err := s.array(func() error {
-		part, err := s.skip()
-		if err != nil {
-			return err
-		}
+	err := each(raw, func(part []byte) error {
 		if part[0] != '{' {
 			return errors.New("content: each part must be an object")
 		}

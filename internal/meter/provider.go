@@ -32,9 +32,9 @@ type provider interface {
 
 // countRequest asks the provider how many tokens a prompt has.
 type countRequest struct {
-	path string // below the upstream's base URL
-	body []byte
-	read func(body []byte) (tokens int64, ok bool)
+	path   string // below the upstream's base URL
+	body   []byte
+	answer string // the member of the answer that holds the tokens
 }
 
 // request is what the meter must know of one call before it goes out.
@@ -46,11 +46,12 @@ type request struct {
 	stream bool
 
 	blocks    []block
-	uncounted bool  // a part has no bound but the provider's counter (a PDF)
-	asked     int64 // tokens of answer that the engine asked for; 0: it did not say
-	thinking  bool  // a fixed share of the answer is thinking
-	writes    ttl   // the dearest way in which the prompt may enter the cache
-	num, den  int64 // surcharge on all rates
+	uncounted bool   // a part has no bound but the provider's counter (a PDF)
+	asked     int64  // tokens of answer that the engine asked for; 0: it did not say
+	thinking  bool   // a fixed share of the answer is thinking
+	writes    ttl    // the dearest way in which the prompt may enter the cache
+	num, den  int64  // surcharge on all rates
+	counted   []span // the members that the provider's counter takes
 
 	api any // the provider's own notes: where the body is edited
 }
@@ -108,13 +109,14 @@ type refusal struct {
 func (f *refusal) Error() string { return f.reason }
 
 func newProvider(name string) (provider, error) {
+	hash := newHasher()
 	switch name {
 	case "anthropic":
-		return newAnthropic(), nil
+		return anthropicAPI{hash}, nil
 	case "openai":
-		return newOpenAI(), nil
+		return openaiAPI{hash}, nil
 	case "gemini":
-		return newGemini(), nil
+		return geminiAPI{hash}, nil
 	}
 	return nil, fmt.Errorf("no meter for provider %q", name)
 }

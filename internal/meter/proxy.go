@@ -212,10 +212,7 @@ func (m *Meter) count(ctx context.Context, r *request, header http.Header) int64
 	if err != nil || resp.StatusCode != http.StatusOK {
 		return 0
 	}
-	n, ok := ask.read(body)
-	if !ok {
-		return 0
-	}
+	n, _ := number(field(body, ask.answer))
 	return n
 }
 

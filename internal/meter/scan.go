@@ -331,9 +331,24 @@ func field(raw []byte, name string) []byte {
 	return found
 }
 
-func validUTF8(b []byte) error {
-	if !utf8.Valid(b) {
-		return errors.New("the request body is not UTF-8")
+// each calls f for the elements of a raw array; what is none has no elements.
+func each(raw []byte, f func(element []byte) error) error {
+	s := scan{b: raw}
+	if s.peek() != '[' {
+		return nil
 	}
-	return nil
+	return s.array(func() error {
+		element, err := s.skip()
+		if err != nil {
+			return err
+		}
+		return f(element)
+	})
+}
+
+// valid reports whether b is one value of JSON in UTF-8.
+func valid(b []byte) bool {
+	s := scan{b: b}
+	_, err := s.skip()
+	return err == nil && s.end() == nil && utf8.Valid(b)
 }

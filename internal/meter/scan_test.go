@@ -21,7 +21,7 @@ func FuzzRequest(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	api := newAnthropic()
+	api := anthropicAPI{newHasher()}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r, err := api.parse(anthropicPath, http.Header{}, body)
 		if err != nil {
@@ -91,7 +91,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(stream, 3, true)
 	f.Add(`{"type":"message","model":"m","stop_reason":"end_turn","content":[{"type":"text","text":"x"}],"usage":{"input_tokens":5,"output_tokens":7}}`, 10, false)
 	f.Add("data: {\ndata: \"type\":\"error\"}\n\n", 1, true)
-	api := newAnthropic()
+	api := anthropicAPI{newHasher()}
 	f.Fuzz(func(t *testing.T, body string, at int, streamed bool) {
 		kind := "application/json"
 		if streamed {
@@ -147,7 +147,7 @@ func TestReaderOfAnswers(t *testing.T) {
 		"unknown event":     {start: `{"input_tokens":5}`, end: `{"output_tokens":9}`, extra: `{"type":"new_thing"}`, final: true, want: Usage{Input: 5, Output: 9}},
 		"not JSON, ignored": {start: `{"input_tokens":5}`, end: `{"output_tokens":9}`, extra: `x`, final: true, want: Usage{Input: 5, Output: 9}},
 	} {
-		r := newAnthropic().reader(nil, "text/event-stream; charset=utf-8")
+		r := anthropicAPI{newHasher()}.reader(nil, "text/event-stream; charset=utf-8")
 		for _, data := range []string{fmt.Sprintf(start, tt.start), tt.extra, fmt.Sprintf(end, tt.end), `{"type":"message_stop"}`} {
 			fmt.Fprintf(r, "event: x\ndata: %s\n\n", data)
 		}
@@ -161,7 +161,7 @@ func TestReaderOfAnswers(t *testing.T) {
 // TestASecondStartIsNotBelieved: it would hide what the first one said.
 func TestASecondStartIsNotBelieved(t *testing.T) {
 	t.Parallel()
-	r := newAnthropic().reader(nil, "text/event-stream")
+	r := anthropicAPI{newHasher()}.reader(nil, "text/event-stream")
 	const start = "data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":%d}}}\n\n"
 	fmt.Fprintf(r, start+start, 50_000, 5)
 	fmt.Fprint(r, "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":9}}\n\ndata: {\"type\":\"message_stop\"}\n\n")
