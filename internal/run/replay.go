@@ -32,6 +32,7 @@ func Replay(ctx context.Context, o Options, recording io.Reader) (Result, error)
 		Options: o, log: log, tally: newTally(o.Limits, o.Progress), stream: o.Driver.NewStream(),
 		protection: "a recording is played: no engine was started",
 	}
+	r.begin(attempt{})
 	p := &player{running: r}
 	v := p.play(ctx, recording)
 	r.worst = max(p.end.WorstNextCallUSD, 0)
