@@ -40,6 +40,8 @@ func newCheckCmd(a *app) *cobra.Command {
 		Long: "Checks the set-up of the repository in DIR, or in the working folder. Exit code 2: config.toml is wrong;\n" +
 			"1: something else is; 0: nothing is, warnings aside. --online also looks at the repository on GitHub, by reads alone,\n" +
 			"with the token of GITHUB_TOKEN or GH_TOKEN; the repository is that of GITHUB_REPOSITORY, else of the remote origin.",
+		Example: "  issue-assistant check\n" +
+			"  issue-assistant check --online --format json",
 		GroupID: groupPeople,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -101,6 +103,9 @@ func (a *app) check(ctx context.Context, args []string, f checkFlags) error {
 		ds = append(ds, more...)
 	}
 	diag.Sort(ds)
+	if format == "human" {
+		format = a.human(a.Stdout)
+	}
 	if err := diag.Write(a.Stdout, format, ds); err != nil {
 		return failure(fmt.Errorf("write the findings: %w", err))
 	}

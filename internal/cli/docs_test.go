@@ -11,16 +11,43 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
 
-// TestSecurityPageNamesRealTests holds the page to its word: every test that it names exists.
-func TestSecurityPageNamesRealTests(t *testing.T) {
-	t.Parallel()
+// pages are the documentation by path: docs with everything below it, and the pages at the root.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
 	root := testtool.Root(t)
-	page, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))
+	all := map[string]string{}
+	add := func(path string) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[filepath.ToSlash(rel)] = string(data)
+	}
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"} {
+		add(filepath.Join(root, name))
+	}
+	err := filepath.WalkDir(filepath.Join(root, "docs"), func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".md") {
+			add(path)
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return all
+}
+
+// TestPagesNameRealTests holds the pages to their word: every test that they name exists.
+func TestPagesNameRealTests(t *testing.T) {
+	t.Parallel()
+	root := testtool.Root(t)
 	declared := map[string]bool{}
-	err = filepath.WalkDir(filepath.Join(root, "internal"), func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(root, "internal"), func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -36,13 +63,15 @@ func TestSecurityPageNamesRealTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Z]\\w+)`").FindAllSubmatch(page, -1)
-	if len(named) < 30 {
-		t.Fatalf("the page names %d tests", len(named))
-	}
-	for _, m := range named {
-		if !declared[string(m[1])] {
-			t.Errorf("docs/security.md names %s, which does not exist", m[1])
+	for name, page := range pages(t) {
+		named := regexp.MustCompile("`((?:Test|Fuzz)[A-Z]\\w+)(?:/[^`]*)?`").FindAllStringSubmatch(page, -1)
+		if name == "docs/security.md" && len(named) < 30 {
+			t.Errorf("the security page names %d tests", len(named))
+		}
+		for _, m := range named {
+			if !declared[m[1]] {
+				t.Errorf("%s names %s, which does not exist", name, m[1])
+			}
 		}
 	}
 }

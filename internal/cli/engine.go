@@ -138,7 +138,7 @@ func (a *app) stepSettings(_ context.Context, r *engineRun) error {
 	if err != nil {
 		return failure(err)
 	}
-	if err := diag.Write(a.Stderr, "human", ds); err != nil {
+	if err := diag.Write(a.Stderr, a.human(a.Stderr), ds); err != nil {
 		return failure(fmt.Errorf("write the findings: %w", err))
 	}
 	if a.Getenv("GITHUB_ACTIONS") == "true" {

@@ -22,6 +22,7 @@ func newFindingsCmd(a *app) *cobra.Command {
 		Short: "Dismiss the code-scanning alerts that findings.toml accepts",
 		Long: "Dismisses the open alerts that " + config.FindingsPath + " accepts, with its reasons. All others are told by\n" +
 			"number and link only, and the exit code is 1. Entries that expired or accept nothing are told.",
+		Example: "  issue-assistant findings --dry-run",
 		GroupID: groupPeople,
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.findings(cmd.Context(), dry) },
@@ -35,7 +36,7 @@ func (a *app) findings(ctx context.Context, dry bool) error {
 	if err != nil {
 		return failure(err)
 	}
-	if err := diag.Write(a.Stderr, "human", ds); err != nil {
+	if err := diag.Write(a.Stderr, a.human(a.Stderr), ds); err != nil {
 		return failure(fmt.Errorf("write the findings: %w", err))
 	}
 	if diag.HasErrors(ds) {

@@ -71,7 +71,7 @@ func (a *app) settings() (settings, error) {
 	case !errors.Is(err, os.ErrNotExist):
 		return s, failure(fmt.Errorf("read the texts: %w", err))
 	}
-	if err := diag.Write(a.Stderr, "human", ds); err != nil {
+	if err := diag.Write(a.Stderr, a.human(a.Stderr), ds); err != nil {
 		return s, failure(fmt.Errorf("write the findings: %w", err))
 	}
 	if diag.HasErrors(ds) {

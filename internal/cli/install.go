@@ -33,6 +33,8 @@ func newInstallCmd(a *app) *cobra.Command {
 		Short: "Write the workflows, rules and settings into a repository",
 		Long: "Writes the set-up into the git repository that holds DIR, or the working folder. What a maintainer wrote or\n" +
 			"edited is kept. It looks at everything first and then writes all of it or nothing; a second time changes nothing.",
+		Example: "  issue-assistant install --action issue-assistant/issue-assistant@COMMIT --version TAG --engine claude\n" +
+			"  issue-assistant install --action issue-assistant/issue-assistant@COMMIT --version TAG --dry-run",
 		GroupID: groupPeople,
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.install(cmd.Context(), args, f) },
@@ -107,7 +109,7 @@ func pinFrom(f installFlags) (install.Pin, error) {
 func (a *app) refuseInstall(err error) error {
 	var settings *install.SettingsError
 	if errors.As(err, &settings) {
-		if werr := diag.Write(a.Stderr, "human", settings.Diags); werr != nil {
+		if werr := diag.Write(a.Stderr, a.human(a.Stderr), settings.Diags); werr != nil {
 			return failure(werr)
 		}
 		return usage(settings)

@@ -19,6 +19,7 @@ func newLabelsCmd(a *app) *cobra.Command {
 		Short: "Make the repository's labels what labels.toml says",
 		Long: "Creates labels that are missing, brings colors, descriptions and the case of letters up to date, and renames labels\n" +
 			"by their former names (previous). No label is ever deleted.",
+		Example: "  issue-assistant labels --dry-run",
 		GroupID: groupPeople,
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.labels(cmd.Context(), dry) },

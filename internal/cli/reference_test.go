@@ -147,28 +147,3 @@ func TestEveryFlagOfAWorkflowCommandIsAnInput(t *testing.T) {
 		})
 	}
 }
-
-// TestHelpExamplesRun plays the examples of the help text that need neither GitHub nor an engine.
-func TestHelpExamplesRun(t *testing.T) {
-	t.Parallel()
-	root := newRootCmd(&app{Env: Env{Getenv: func(string) string { return "" }}})
-	played := 0
-	for _, c := range root.Commands() {
-		for line := range strings.Lines(c.Example) {
-			words := strings.Fields(line)
-			if len(words) < 2 || words[0] != "issue-assistant" || strings.ContainsAny(line, "./12") || !strings.HasPrefix(line, "  ") {
-				continue
-			}
-			if len(words) > 2 && words[1] == "cost" {
-				continue
-			}
-			played++
-			if code, out, errs := runMain(t, "", words[1:]...); code != ExitOK {
-				t.Errorf("%s: exit %d\n%s%s", strings.TrimSpace(line), code, out, errs)
-			}
-		}
-	}
-	if played == 0 {
-		t.Error("no example was played")
-	}
-}

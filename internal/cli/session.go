@@ -34,9 +34,10 @@ func newSessionDecideCmd(a *app) *cobra.Command {
 	var input string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "decide",
-		Short: "Say resume or fresh, every reason, and what both would cost",
-		Args:  cobra.NoArgs,
+		Use:     "decide",
+		Short:   "Say resume or fresh, every reason, and what both would cost",
+		Example: "  issue-assistant session decide --input decision.json --json",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if input == "" {
 				return usage(withHint(fmt.Errorf("no input is given"), "--input FILE.json (schema/session-input.schema.json); - is the standard input"))

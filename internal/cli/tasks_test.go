@@ -21,6 +21,7 @@ type stage struct {
 	*ghtest.Server
 	dir string
 	env map[string]string
+	in  string // the standard input
 	out string
 	err string
 }
@@ -78,7 +79,7 @@ func (s *stage) run(t *testing.T, args ...string) int {
 			}
 			return list
 		},
-		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Now: s.Now, Sleep: s.Advance, Dir: s.dir, HTTP: s.Transport(),
+		Stdin: strings.NewReader(s.in), Stdout: &out, Stderr: &errs, Now: s.Now, Sleep: s.Advance, Dir: s.dir, HTTP: s.Transport(),
 	})
 	s.out, s.err = out.String(), errs.String()
 	for line := range strings.Lines(s.err) {

@@ -10,12 +10,20 @@ import (
 // Formats lists the names that Write accepts.
 var Formats = []string{"human", "json", "annotations"}
 
-// Write prints the findings in one of Formats. The annotations are GitHub workflow commands with data and properties
+// Terminal is the form for people with the severities in color; nobody asks for it by name.
+const Terminal = "terminal"
+
+// colors are the bold colors of ECMA-48 (SGR).
+var colors = map[Severity]string{Error: "1;31", Warning: "1;33", Notice: "1;36"}
+
+// Write prints the findings in one of Formats, or for a terminal. The annotations are GitHub workflow commands with data and properties
 // escaped as the runner asks (https://docs.github.com/actions/reference/workflow-commands-for-github-actions).
 func Write(w io.Writer, format string, ds []Diagnostic) error {
 	switch format {
 	case "human":
-		return writeHuman(w, ds)
+		return writeHuman(w, ds, map[Severity]string{})
+	case Terminal:
+		return writeHuman(w, ds, colors)
 	case "json":
 		if ds == nil {
 			ds = []Diagnostic{}
@@ -29,9 +37,13 @@ func Write(w io.Writer, format string, ds []Diagnostic) error {
 	return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(Formats, ", "))
 }
 
-func writeHuman(w io.Writer, ds []Diagnostic) error {
+func writeHuman(w io.Writer, ds []Diagnostic, colors map[Severity]string) error {
 	for _, d := range ds {
-		if _, err := fmt.Fprintf(w, "%s: %s: %s [%s]\n", d.Position(), d.Severity, oneLine(d.Message), d.Code); err != nil {
+		severity := string(d.Severity)
+		if color := colors[d.Severity]; color != "" {
+			severity = "\x1b[" + color + "m" + severity + "\x1b[0m"
+		}
+		if _, err := fmt.Fprintf(w, "%s: %s: %s [%s]\n", d.Position(), severity, oneLine(d.Message), d.Code); err != nil {
 			return err
 		}
 		if d.Hint == "" {
