@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	flags.StringVar(&o.out, "out", "", "the page to write; empty: only print")
 	flags.StringVar(&o.only, "only", "", "words, separated by commas: the mutations whose id contains one of them")
 	flags.IntVar(&o.least, "least", 38, "mutations that must be caught")
-	flags.DurationVar(&o.limit, "limit", 4*time.Minute, "how long the tests of one mutation may take; a mutation that makes them hang is caught")
+	flags.DurationVar(&o.limit, "limit", 2*time.Minute, "how long the tests of one mutation may take; a mutation that makes them hang is caught")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -127,11 +127,12 @@ func (b bench) test(ctx context.Context, folder, filter string) (passed bool, by
 		return true, "", nil
 	case !errors.As(err, &exit):
 		return false, "", err
-	case strings.Contains(string(text), "panic: test timed out after"):
-		return false, "tests that do not end", nil
 	}
 	if m := failedTest.FindSubmatch(text); m != nil {
 		return false, "`" + string(m[1]) + "`", nil
+	}
+	if strings.Contains(string(text), "panic: test timed out after") {
+		return false, "tests that do not end", nil
 	}
 	return false, "a crash", nil
 }
