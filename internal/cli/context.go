@@ -151,7 +151,7 @@ func (a *app) rules() (text, file string, err error) {
 		return "", "", failure(fmt.Errorf("read the rules: %w", err))
 	}
 	ds := config.CheckText(config.RulesPath, data, maxRules)
-	if err := diag.Write(a.Stderr, "human", ds); err != nil {
+	if err := diag.Write(a.Stderr, a.human(a.Stderr), ds); err != nil {
 		return "", "", failure(fmt.Errorf("write the findings: %w", err))
 	}
 	if diag.HasErrors(ds) {
