@@ -31,6 +31,19 @@ func AnswerIn(text string) (answer json.RawMessage, ok bool) {
 	return json.RawMessage(text), true
 }
 
+// Said takes the model's closing text for the answer, for such engines. Text that is none makes a finished run a bad answer.
+func (o *Outcome) Said(text string) {
+	answer, ok := AnswerIn(text)
+	switch {
+	case ok && o.Ended == Finished:
+		o.Answer = answer
+	case ok:
+		o.Candidates = []json.RawMessage{answer}
+	case o.Ended == Finished:
+		o.Ended = BadAnswer // prose, or cut
+	}
+}
+
 func structured(text string) bool {
 	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
 }

@@ -26,59 +26,32 @@ type stream struct {
 	session    string
 }
 
-// object is one JSON object by its exact keys: struct fields would match in any letter case.
-type object map[string]json.RawMessage
-
-func (o object) text(key string) string {
-	var s string
-	if json.Unmarshal(o[key], &s) != nil {
-		return ""
-	}
-	return s
-}
-
-func (o object) object(key string) object {
-	var sub object
-	if json.Unmarshal(o[key], &sub) != nil {
-		return nil
-	}
-	return sub
-}
-
-func (o object) list(key string) []json.RawMessage {
-	var l []json.RawMessage
-	if json.Unmarshal(o[key], &l) != nil {
-		return nil
-	}
-	return l
-}
-
 // Line takes one event.
 func (s *stream) Line(raw []byte) {
 	if ev, ok := enginelog.Parse(raw, Keys()); ok {
 		s.log.Event(ev)
 	}
-	var event object
+	var event engine.Event
 	if json.Unmarshal(raw, &event) != nil {
 		return
 	}
-	if id := event.text("session_id"); id != "" {
+	if id := event.Text("session_id"); id != "" {
 		s.session = id
 	}
-	switch event.text("type") {
+	switch event.Text("type") {
 	case "assistant":
-		if event.text("parent_tool_use_id") == "" {
-			s.collect(event.object("message"))
+		if event.Text("parent_tool_use_id") == "" {
+			s.collect(event.Event("message"))
 		}
 	case "result":
 		s.result = slices.Clone(raw)
 	}
 }
 
-func (s *stream) collect(message object) {
-	for _, raw := range message.list("content") {
-		var block object
-		if json.Unmarshal(raw, &block) != nil || block.text("type") != "tool_use" || block.text("name") != answerTool {
+func (s *stream) collect(message engine.Event) {
+	for _, raw := range message.List("content") {
+		var block engine.Event
+		if json.Unmarshal(raw, &block) != nil || block.Text("type") != "tool_use" || block.Text("name") != answerTool {
 			continue
 		}
 		if input, ok := block["input"]; ok {
@@ -109,7 +82,7 @@ func (s *stream) Outcome() engine.Outcome {
 	if s.result == nil || out.Ended != engine.Finished {
 		return out
 	}
-	var result object
+	var result engine.Event
 	if json.Unmarshal(s.result, &result) != nil {
 		return out
 	}

@@ -18,41 +18,30 @@ type stream struct {
 	closed bool
 }
 
-// event is one event by its exact keys; struct fields would match in any letter case.
-type event map[string]json.RawMessage
-
-func (e event) text(key string) string {
-	var s string
-	if json.Unmarshal(e[key], &s) != nil {
-		return ""
-	}
-	return s
-}
-
 // Line takes one event.
 func (s *stream) Line(raw []byte) {
 	if ev, ok := enginelog.Parse(raw, Keys()); ok {
 		s.log.Event(ev)
 	}
-	var e event
+	var e engine.Event
 	if json.Unmarshal(raw, &e) != nil {
 		return
 	}
-	switch e.text("type") {
+	switch e.Text("type") {
 	case "thread.started":
-		s.thread = e.text("thread_id")
+		s.thread = e.Text("thread_id")
 	case "turn.started":
 		s.last, s.closed = "", false
 	case "turn.completed", "turn.failed":
 		s.closed = true
 	case "item.started", "item.completed":
-		var item event
-		if json.Unmarshal(e["item"], &item) != nil {
+		item := e.Event("item")
+		if item == nil {
 			return
 		}
-		switch item.text("type") {
+		switch item.Text("type") {
 		case "agent_message":
-			s.last = item.text("text")
+			s.last = item.Text("text")
 		case "reasoning", "error", "todo_list":
 		default: // a tool call: what was said before was no answer
 			s.last = ""
@@ -64,14 +53,6 @@ func (s *stream) Line(raw []byte) {
 func (s *stream) Outcome() engine.Outcome {
 	sum := s.log.Summary()
 	out := engine.Outcome{Closed: s.closed, Ended: sum.Ended, Status: sum.Status, SessionID: s.thread}
-	answer, ok := engine.AnswerIn(s.last)
-	switch {
-	case ok && out.Ended == engine.Finished:
-		out.Answer = answer
-	case ok:
-		out.Candidates = []json.RawMessage{answer}
-	case out.Ended == engine.Finished:
-		out.Ended = engine.BadAnswer // prose
-	}
+	out.Said(s.last)
 	return out
 }

@@ -22,32 +22,21 @@ type stream struct {
 	closed  bool
 }
 
-// event is one event by its exact keys; struct fields would match in any letter case.
-type event map[string]json.RawMessage
-
-func (e event) text(key string) string {
-	var s string
-	if json.Unmarshal(e[key], &s) != nil {
-		return ""
-	}
-	return s
-}
-
 // Line takes one event.
 func (s *stream) Line(raw []byte) {
 	if ev, ok := enginelog.Parse(raw, Keys()); ok {
 		s.log.Event(ev)
 	}
-	var e event
+	var e engine.Event
 	if json.Unmarshal(raw, &e) != nil {
 		return
 	}
-	switch e.text("type") {
+	switch e.Text("type") {
 	case "init":
-		s.session = e.text("session_id")
+		s.session = e.Text("session_id")
 	case "message":
-		if e.text("role") == "assistant" && s.text.Len() <= maxText {
-			s.text.WriteString(e.text("content"))
+		if e.Text("role") == "assistant" && s.text.Len() <= maxText {
+			s.text.WriteString(e.Text("content"))
 		}
 	case "tool_use", "tool_result": // one that is not offered has no result
 		s.text.Reset()
@@ -60,14 +49,6 @@ func (s *stream) Line(raw []byte) {
 func (s *stream) Outcome() engine.Outcome {
 	sum := s.log.Summary()
 	out := engine.Outcome{Closed: s.closed, Ended: sum.Ended, Status: sum.Status, SessionID: s.session}
-	answer, ok := engine.AnswerIn(s.text.String())
-	switch {
-	case ok && out.Ended == engine.Finished:
-		out.Answer = answer
-	case ok:
-		out.Candidates = []json.RawMessage{answer}
-	case out.Ended == engine.Finished:
-		out.Ended = engine.BadAnswer // prose, or cut
-	}
+	out.Said(s.text.String())
 	return out
 }
