@@ -88,17 +88,17 @@ func (a *app) context(ctx context.Context, in taskInputs) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(a.Dir, filepath.FromSlash(materialDir))
+	dir, reader := filepath.Join(a.Dir, filepath.FromSlash(materialDir)), &newsReader{Client: client}
 	o := material.Options{
 		Task: in.task, Issue: in.issue, Comment: in.comment, Dir: dir, Shown: dir,
 		Labels: answer.LabelsOf(s.labels, s.config.Labels.Deny), Languages: s.texts.Languages(), Secrets: a.secrets(),
-		Issues: a.keptIssues(ctx, client, in.task),
+		Issues: a.keptIssues(ctx, reader, in.task),
 	}
 	sessions := sessionContext{app: a, client: client, settings: s, in: in, rules: rules}
 	if s.config.Sessions.Mode != config.SessionsOff {
 		o.Earlier = sessions.earlier(ctx)
 	}
-	res, err := material.Write(ctx, client, o)
+	res, err := material.Write(ctx, reader, o)
 	out := ghaction.FromEnv(a.Getenv, a.Stdout, a.Stderr)
 	switch kind := ghapi.KindOf(err); {
 	case kind == ghapi.KindGone || kind == ghapi.KindNotFound || kind == ghapi.KindMoved:

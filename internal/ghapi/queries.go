@@ -25,15 +25,17 @@ const (
   }
 }`
 
+	discussionFields = `number title body closed isAnswered url createdAt updatedAt
+        category { name }
+        answer { body }
+        author ` + actorFields
+
 	queryDiscussions = `query Discussions($owner: String!, $name: String!, $first: Int!, $after: String) {
   repository(owner: $owner, name: $name) {
     discussions(first: $first, after: $after, orderBy: {field: UPDATED_AT, direction: DESC}) {
       pageInfo { hasNextPage endCursor }
       nodes {
-        number title body closed isAnswered url createdAt updatedAt
-        category { name }
-        answer { body }
-        author ` + actorFields + `
+        ` + discussionFields + `
       }
     }
   }
@@ -42,10 +44,7 @@ const (
 	queryDiscussion = `query Discussion($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) {
     discussion(number: $number) {
-      number title body closed isAnswered url createdAt updatedAt
-      category { name }
-      answer { body }
-      author ` + actorFields + `
+      ` + discussionFields + `
     }
   }
 }`

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -62,15 +63,26 @@ func cut(s string, n int) string {
 	return s
 }
 
+// ListSource is what the list is read from; [*ghapi.Client] is one.
+type ListSource interface {
+	Repo() string
+	Artifacts(ctx context.Context, name string, n int) ([]ghapi.Artifact, error)
+	Run(ctx context.Context, id int64) (ghapi.Run, error)
+	DownloadArtifact(ctx context.Context, id, limit int64) ([]byte, error)
+	Issues(ctx context.Context, f ghapi.IssueFilter) iter.Seq2[ghapi.Issue, error]
+	// IssuesSince lists what changed at or after a time, oldest change first.
+	IssuesSince(ctx context.Context, since time.Time) iter.Seq2[ghapi.Issue, error]
+}
+
 // IssueList brings the list of issues of the last sweep up to date: what changed since by a few requests, everything
-// when there is none yet, and on the first of a month, so that deleted issues leave it.
-func IssueList(ctx context.Context, client *ghapi.Client, now time.Time) ([]Line, error) {
+// when there is none yet, and on the first of a month, so that deleted issues leave it. Branch is the default one.
+func IssueList(ctx context.Context, source ListSource, branch string, now time.Time) ([]Line, error) {
 	known := map[int]Line{}
 	var newest time.Time
 	if now.UTC().Day() != 1 {
-		last, err := lastList(ctx, client)
+		last, err := lastList(ctx, source, branch)
 		if err != nil {
-			known = map[int]Line{} // a list that cannot be read is made anew
+			last = nil // a list that cannot be read is made anew
 		}
 		for _, l := range last {
 			known[l.Number] = l
@@ -79,9 +91,12 @@ func IssueList(ctx context.Context, client *ghapi.Client, now time.Time) ([]Line
 			}
 		}
 	}
+	if newest.After(now.Add(time.Hour)) { // no issue changes in the future: what follows from such a list would miss all changes
+		known, newest = map[int]Line{}, time.Time{}
+	}
 	take := func(i ghapi.Issue) { known[i.Number] = lineOf(i) }
 	if newest.IsZero() {
-		for i, err := range client.Issues(ctx, ghapi.IssueFilter{}) {
+		for i, err := range source.Issues(ctx, ghapi.IssueFilter{}) {
 			if err != nil {
 				return nil, fmt.Errorf("list the issues: %w", err)
 			}
@@ -90,7 +105,7 @@ func IssueList(ctx context.Context, client *ghapi.Client, now time.Time) ([]Line
 			}
 		}
 	} else {
-		for i, err := range client.IssuesSince(ctx, newest) {
+		for i, err := range source.IssuesSince(ctx, newest) {
 			if err != nil {
 				return nil, fmt.Errorf("list what changed: %w", err)
 			}
@@ -102,25 +117,37 @@ func IssueList(ctx context.Context, client *ghapi.Client, now time.Time) ([]Line
 	return slices.SortedFunc(maps.Values(known), func(a, b Line) int { return a.Number - b.Number }), nil
 }
 
-// lastList reads the newest list that a sweep of the default branch of this repository uploaded: anybody's pull request
-// can upload an artifact of that name.
-func lastList(ctx context.Context, client *ghapi.Client) ([]Line, error) {
-	artifacts, err := client.Artifacts(ctx, ListName, 10)
+// listFile is the workflow whose runs keep the list.
+const listFile = ".github/workflows/issue-assistant-lifecycle.yml"
+
+// lastList reads the newest list that a sweep of the default branch of this repository uploaded. Anybody's pull request
+// can upload an artifact of that name, and so can another workflow or branch: the rules are those of the ledger of costs.
+func lastList(ctx context.Context, source ListSource, branch string) ([]Line, error) {
+	const most = 10
+	artifacts, err := source.Artifacts(ctx, ListName, most)
 	if err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(artifacts, func(a, b ghapi.Artifact) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	for _, a := range artifacts {
-		if a.Expired || a.RepoID == 0 || a.HeadRepoID != a.RepoID {
+		if a.Name != ListName || a.Expired || a.RunID <= 0 || a.RepoID == 0 || a.HeadRepoID != a.RepoID || a.HeadBranch != branch {
 			continue
 		}
-		run, err := client.Run(ctx, a.RunID)
+		run, err := source.Run(ctx, a.RunID)
+		if ghapi.IsGone(err) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		if run.Path != ".github/workflows/issue-assistant-lifecycle.yml" || run.Event != "schedule" && run.Event != "workflow_dispatch" {
+		swept := run.Event == "schedule" || run.Event == "workflow_dispatch"
+		if run.ID != a.RunID || run.HeadRepo != source.Repo() || run.HeadBranch != branch || run.Path != listFile || !swept {
 			continue
 		}
-		data, err := client.DownloadArtifact(ctx, a.ID, maxListZip)
+		data, err := source.DownloadArtifact(ctx, a.ID, maxListZip)
+		if ghapi.IsGone(err) {
+			continue // it has expired since it was listed
+		}
 		if err != nil {
 			return nil, err
 		}

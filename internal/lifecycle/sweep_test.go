@@ -1,8 +1,6 @@
 package lifecycle_test
 
 import (
-	"archive/zip"
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -125,7 +123,7 @@ func TestRequestsOfTheDailySweep(t *testing.T) {
 		r.AddComment(n, "mona", "What do you see?")
 	}
 	r.days(3)
-	lines, err := lifecycle.IssueList(t.Context(), r.client(), r.now)
+	lines, err := lifecycle.IssueList(t.Context(), r.client(), "main", r.now)
 	if err != nil || len(lines) != 10_000 {
 		t.Fatalf("%d lines, %v", len(lines), err)
 	}
@@ -135,7 +133,7 @@ func TestRequestsOfTheDailySweep(t *testing.T) {
 	lifecycle.Sweep(t.Context(), c, lifecycle.Options{
 		Config: r.config, Texts: r.texts, Now: r.now, Mode: lifecycle.ModeAll, Writer: func() ghapi.Writer { return ghapi.NewWriter(c) },
 	})
-	again, err := lifecycle.IssueList(t.Context(), c, r.now)
+	again, err := lifecycle.IssueList(t.Context(), c, "main", r.now)
 	if err != nil || len(again) != 10_000 {
 		t.Fatalf("%d lines, %v", len(again), err)
 	}
@@ -143,25 +141,6 @@ func TestRequestsOfTheDailySweep(t *testing.T) {
 	if got := len(r.Log()); got >= 50 {
 		t.Errorf("%d requests, want fewer than 50", got)
 	}
-}
-
-// upload leaves a list as the workflow does.
-func (r *rig) upload(t *testing.T, lines []lifecycle.Line) {
-	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	w, err := z.Create(lifecycle.ListName + ".jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lifecycle.WriteList(w, lines); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	run := r.AddRun(ghapi.Run{Path: ".github/workflows/issue-assistant-lifecycle.yml", Event: "schedule"})
-	r.AddArtifact(ghapi.Artifact{Name: lifecycle.ListName, RunID: run}, b.Bytes())
 }
 
 func TestRequestsAfterAMerge(t *testing.T) {
@@ -183,71 +162,6 @@ func TestRequestsAfterAMerge(t *testing.T) {
 	if got := len(r.Log()); got >= 10 {
 		t.Errorf("%d requests, want fewer than 10", got)
 	}
-}
-
-func TestListTrustsOnlyItsOwnWorkflow(t *testing.T) {
-	t.Parallel()
-	r2 := newRig(t)
-	r2.days(3)
-	n := r2.issue()
-	run := r2.AddRun(ghapi.Run{Path: ".github/workflows/ci.yml", Event: "pull_request"})
-	r2.AddArtifact(ghapi.Artifact{Name: lifecycle.ListName, RunID: run, HeadRepoID: 666}, []byte("no zip"))
-	r2.AddArtifact(ghapi.Artifact{Name: lifecycle.ListName, RunID: run}, []byte("no zip"))
-	lines, err := lifecycle.IssueList(t.Context(), r2.client(), r2.now)
-	if err != nil || len(lines) != 1 || lines[0].Number != n {
-		t.Errorf("%+v, %v", lines, err)
-	}
-	// A list that cannot be read is made anew.
-	own := r2.AddRun(ghapi.Run{Path: ".github/workflows/issue-assistant-lifecycle.yml", Event: "schedule"})
-	r2.AddArtifact(ghapi.Artifact{Name: lifecycle.ListName, RunID: own}, []byte("no zip"))
-	if lines, err = lifecycle.IssueList(t.Context(), r2.client(), r2.now); err != nil || len(lines) != 1 {
-		t.Errorf("%+v, %v", lines, err)
-	}
-}
-
-func TestListIsBroughtUpToDate(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	r.days(2)
-	a, b := r.issue(), r.issue("bug")
-	lines, err := lifecycle.IssueList(t.Context(), r.client(), r.now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.upload(t, lines)
-	r.days(1)
-	r.SetStateAs(a, "mona", "closed", "completed")
-	c := r.AddIssue(ghapi.Issue{Title: "New", Body: "a <!-- hidden --> b " + strings.Repeat("x", 5000)})
-	r.merge("", b)
-	lines, err = lifecycle.IssueList(t.Context(), r.client(), r.now)
-	if err != nil || len(lines) != 3 {
-		t.Fatalf("%+v, %v", lines, err)
-	}
-	if lines[0].State != "closed" || lines[0].Closed.IsZero() || lines[1].Labels[0] != "bug" || lines[2].Number != c {
-		t.Errorf("%+v", lines)
-	}
-	if body := lines[2].Body; strings.Contains(body, "hidden") || len(body) > 1600 {
-		t.Errorf("%d bytes: %.60s", len(body), body)
-	}
-}
-
-func FuzzReadList(f *testing.F) {
-	f.Add([]byte(`{"number":1,"title":"x","body":"","state":"open","labels":[],"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}`))
-	f.Add([]byte("\n{}\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		lines, err := lifecycle.ReadList(bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		var b bytes.Buffer
-		if lifecycle.WriteList(&b, lines) != nil {
-			return // a year that JSON cannot hold
-		}
-		again, err := lifecycle.ReadList(&b)
-		if err != nil || len(again) != len(lines) {
-			t.Errorf("%d lines, then %d: %v", len(lines), len(again), err)
-		}
-	})
 }
 
 func TestAffordable(t *testing.T) {

@@ -1,0 +1,162 @@
+package lifecycle_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/ghapi"
+	"github.com/issue-assistant/issue-assistant/internal/lifecycle"
+)
+
+// zipOf packs a list as the workflow's upload does.
+func zipOf(t *testing.T, lines []lifecycle.Line) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.Create(lifecycle.ListName + ".jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lifecycle.WriteList(w, lines); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+const lifecyclePath = ".github/workflows/issue-assistant-lifecycle.yml"
+
+// upload leaves a list as the workflow does.
+func (r *rig) upload(t *testing.T, lines []lifecycle.Line) {
+	t.Helper()
+	run := r.AddRun(ghapi.Run{Path: lifecyclePath, Event: "schedule"})
+	r.AddArtifact(ghapi.Artifact{Name: lifecycle.ListName, RunID: run}, zipOf(t, lines))
+}
+
+// The list is taken from a sweep of the default branch alone. Whoever can let any other run upload an artifact of its name
+// would decide what the AI reads of other issues.
+func TestForgedListsAreNotRead(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		run      ghapi.Run
+		artifact ghapi.Artifact
+	}{
+		"pull request of a fork":            {ghapi.Run{Path: lifecyclePath, Event: "pull_request", HeadRepo: "mallory/demo"}, ghapi.Artifact{HeadRepoID: 666}},
+		"fork's run, own artifact":          {ghapi.Run{Path: lifecyclePath, Event: "schedule", HeadRepo: "mallory/demo"}, ghapi.Artifact{}},
+		"repository unknown":                {ghapi.Run{Path: lifecyclePath, Event: "schedule"}, ghapi.Artifact{RepoID: 666, HeadRepoID: 666 + 1}},
+		"another branch, both":              {ghapi.Run{Path: lifecyclePath, Event: "workflow_dispatch", HeadBranch: "evil"}, ghapi.Artifact{HeadBranch: "evil"}},
+		"another branch by the artifact":    {ghapi.Run{Path: lifecyclePath, Event: "workflow_dispatch"}, ghapi.Artifact{HeadBranch: "evil"}},
+		"another branch by the run":         {ghapi.Run{Path: lifecyclePath, Event: "workflow_dispatch", HeadBranch: "evil"}, ghapi.Artifact{}},
+		"branch in other letters":           {ghapi.Run{Path: lifecyclePath, Event: "schedule", HeadBranch: "Main"}, ghapi.Artifact{HeadBranch: "Main"}},
+		"another workflow":                  {ghapi.Run{Path: ".github/workflows/ci.yml", Event: "schedule"}, ghapi.Artifact{}},
+		"a workflow of a similar name":      {ghapi.Run{Path: "x/" + lifecyclePath, Event: "schedule"}, ghapi.Artifact{}},
+		"the sweep after somebody's merge":  {ghapi.Run{Path: lifecyclePath, Event: "pull_request_target"}, ghapi.Artifact{}},
+		"a run of another workflow's event": {ghapi.Run{Path: lifecyclePath, Event: "workflow_run"}, ghapi.Artifact{}},
+		"expired":                           {ghapi.Run{Path: lifecyclePath, Event: "schedule"}, ghapi.Artifact{Expired: true}},
+		"another name":                      {ghapi.Run{Path: lifecyclePath, Event: "schedule"}, ghapi.Artifact{Name: lifecycle.ListName + "-x"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.days(2)
+			n := r.issue()
+			r.days(1)
+			r.issue()
+			lines, err := lifecycle.IssueList(t.Context(), r.client(), "main", r.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines[0].Title = "from the true list"
+			r.upload(t, lines)
+			r.days(1)
+			later := r.issue()
+			forged := zipOf(t, []lifecycle.Line{{Number: 666, Title: "forged", Labels: []string{}, Updated: r.now.Add(time.Minute)}})
+			x.artifact.RunID = r.AddRun(x.run)
+			if x.artifact.Name == "" {
+				x.artifact.Name = lifecycle.ListName
+			}
+			x.artifact.CreatedAt = r.now
+			r.AddArtifact(x.artifact, forged)
+			lines, err = lifecycle.IssueList(t.Context(), r.client(), "main", r.now)
+			if err != nil || len(lines) != 3 || lines[0].Number != n || lines[0].Title != "from the true list" || lines[2].Number != later {
+				t.Errorf("%+v, %v", lines, err)
+			}
+		})
+	}
+}
+
+// A list that the future wrote would hide every change from now on.
+func TestListOfTheFutureIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.days(3)
+	n := r.issue()
+	r.upload(t, []lifecycle.Line{{Number: 7, Labels: []string{}, Updated: r.now.AddDate(1, 0, 0)}})
+	lines, err := lifecycle.IssueList(t.Context(), r.client(), "main", r.now)
+	if err != nil || len(lines) != 1 || lines[0].Number != n {
+		t.Errorf("%+v, %v", lines, err)
+	}
+}
+
+func TestUnreadableListIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.days(3)
+	n := r.issue()
+	own := r.AddRun(ghapi.Run{Path: lifecyclePath, Event: "schedule"})
+	r.AddArtifact(ghapi.Artifact{Name: lifecycle.ListName, RunID: own}, []byte("no zip"))
+	lines, err := lifecycle.IssueList(t.Context(), r.client(), "main", r.now)
+	if err != nil || len(lines) != 1 || lines[0].Number != n {
+		t.Errorf("%+v, %v", lines, err)
+	}
+}
+
+func TestListIsBroughtUpToDate(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.days(2)
+	a, b := r.issue(), r.issue("bug")
+	lines, err := lifecycle.IssueList(t.Context(), r.client(), "main", r.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.upload(t, lines)
+	r.days(1)
+	r.SetStateAs(a, "mona", "closed", "completed")
+	c := r.AddIssue(ghapi.Issue{Title: "New", Body: "a <!-- hidden --> b " + strings.Repeat("x", 5000)})
+	r.merge("", b)
+	lines, err = lifecycle.IssueList(t.Context(), r.client(), "main", r.now)
+	if err != nil || len(lines) != 3 {
+		t.Fatalf("%+v, %v", lines, err)
+	}
+	if lines[0].State != "closed" || lines[0].Closed.IsZero() || lines[1].Labels[0] != "bug" || lines[2].Number != c {
+		t.Errorf("%+v", lines)
+	}
+	if body := lines[2].Body; strings.Contains(body, "hidden") || len(body) > 1600 {
+		t.Errorf("%d bytes: %.60s", len(body), body)
+	}
+}
+
+func FuzzReadList(f *testing.F) {
+	f.Add([]byte(`{"number":1,"title":"x","body":"","state":"open","labels":[],"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}`))
+	f.Add([]byte("\n{}\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		lines, err := lifecycle.ReadList(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if lifecycle.WriteList(&b, lines) != nil {
+			return // a year that JSON cannot hold
+		}
+		again, err := lifecycle.ReadList(&b)
+		if err != nil || len(again) != len(lines) {
+			t.Errorf("%d lines, then %d: %v", len(lines), len(again), err)
+		}
+	})
+}
