@@ -13,16 +13,11 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/enginelog"
+	"github.com/issue-assistant/issue-assistant/internal/engine/enginetest"
 	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
 
-func setup() engine.Setup {
-	return engine.Setup{
-		CLI: "/tools/codex", Checkout: "/checkout", Material: "/material", Home: "/temp/home", Self: "/bin/assistant",
-		RulesFile: "/temp/rules.md", Prompt: []byte("look"), Schema: []byte(`{"type":"object"}`), Model: "gpt-5.5", Effort: "max",
-		MaxTurns: 40, MaxBudgetUSD: 0.5, BaseURL: "http://127.0.0.1:1/token", Credential: New().Credentials()[0],
-	}
-}
+func setup() engine.Setup { return enginetest.Setup(New(), "/tools/codex", "gpt-5.5", "max") }
 
 // TestCommand compares the flags and each option, so that none is added or lost without being seen.
 func TestCommand(t *testing.T) {
@@ -99,16 +94,7 @@ func TestOptionsAreTOML(t *testing.T) {
 
 func TestCommandRefuses(t *testing.T) {
 	t.Parallel()
-	for _, change := range []func(*engine.Setup){
-		func(s *engine.Setup) { s.Model = "" }, func(s *engine.Setup) { s.MaxTurns = 0 }, func(s *engine.Setup) { s.MaxBudgetUSD = 0 },
-		func(s *engine.Setup) { s.Self = "" }, func(s *engine.Setup) { s.Schema = []byte("{") },
-	} {
-		s := setup()
-		change(&s)
-		if c, err := New().Command(s); err == nil {
-			t.Errorf("%+v gave %v", s, c.Args)
-		}
-	}
+	enginetest.Refusals(t, New(), setup())
 }
 
 func TestBinary(t *testing.T) {

@@ -12,15 +12,12 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/enginelog"
+	"github.com/issue-assistant/issue-assistant/internal/engine/enginetest"
 	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
 
 func setup() engine.Setup {
-	return engine.Setup{
-		CLI: "/tools/gemini.js", Checkout: "/checkout", Material: "/material", Home: "/temp/home", Self: "/bin/assistant",
-		RulesFile: "/temp/rules.md", Prompt: []byte("look"), Schema: []byte(`{"type":"object"}`), Model: "gemini-3.1-pro-preview", Effort: "high",
-		MaxTurns: 40, MaxBudgetUSD: 0.5, BaseURL: "http://127.0.0.1:1/token", Credential: New().Credentials()[0],
-	}
+	return enginetest.Setup(New(), "/tools/gemini.js", "gemini-3.1-pro-preview", "high")
 }
 
 // TestCommand compares with the whole command line and all files.
@@ -74,16 +71,7 @@ func TestCommandVaries(t *testing.T) {
 			t.Errorf("%s: %s", effort, got)
 		}
 	}
-	for _, change := range []func(*engine.Setup){
-		func(s *engine.Setup) { s.Model = "" }, func(s *engine.Setup) { s.MaxTurns = 0 }, func(s *engine.Setup) { s.MaxBudgetUSD = 0 },
-		func(s *engine.Setup) { s.Self = "" }, func(s *engine.Setup) { s.Schema = []byte("{") },
-	} {
-		s := setup()
-		change(&s)
-		if c, err := New().Command(s); err == nil {
-			t.Errorf("%+v gave %v", s, c.Args)
-		}
-	}
+	enginetest.Refusals(t, New(), setup())
 }
 
 func TestNamesAndRefusals(t *testing.T) {
