@@ -54,9 +54,12 @@ type Digest struct {
 func (r *Record) DigestOf(all []Entry) Digest {
 	d := Digest{OwnOnly: true, Progress: r.Seq > r.Gate.SeqAtRun}
 	for _, e := range r.Gate.Cursor.News(all) {
+		if e.Book {
+			continue
+		}
 		d.Changed = true
-		d.OwnOnly = d.OwnOnly && (e.Own || e.Book)
-		if !e.Own && !e.Book && !slices.Contains(d.Items, e.Item) {
+		d.OwnOnly = d.OwnOnly && e.Own
+		if !e.Own && !slices.Contains(d.Items, e.Item) {
 			d.Items = append(d.Items, e.Item)
 		}
 	}

@@ -143,7 +143,8 @@ func (c *chunks) one(ctx context.Context) (*tracker.Chunk, error) {
 // done reports the writes that did not go through at once and passes the error on.
 func (c *chunks) done(err error) error {
 	if table := ghapi.ReportMarkdown(c.Writer.Results()); table != "" {
-		if err2 := c.summarize(table); err2 != nil {
+		// Never on stdout, where the result stands.
+		if err2 := ghaction.FromEnv(c.Getenv, c.Stderr, c.Stderr).AddSummary(table); err2 != nil {
 			c.sayf("%v", err2)
 		}
 	}

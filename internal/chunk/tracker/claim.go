@@ -100,7 +100,7 @@ func (t *Tracker) claim(ctx context.Context, c *Chunk, number int, pulls map[int
 		return ClaimResult{Issue: number, Result: Ours}
 	case v.Ours: // the lock is there, the log lacks it: finish what broke off
 		lock, _ := chunk.Holder(markers, t.Now())
-		return t.join(ctx, c, number, lock)
+		return t.join(ctx, c, number, lock, func() {}) // another process of the same agent may be at it: the lock stays
 	}
 	lock, won, err := t.lock(ctx, c, number)
 	if err != nil {
@@ -113,7 +113,7 @@ func (t *Tracker) claim(ctx context.Context, c *Chunk, number int, pulls map[int
 	if !won {
 		return ClaimResult{Issue: number, Result: Lost}
 	}
-	r := t.join(ctx, c, number, lock)
+	r := t.join(ctx, c, number, lock, func() { t.withdraw(ctx, number, lock) })
 	if r.Result == Claimed && v.TakeOver != "" {
 		r.From, _ = strconv.Atoi(v.TakeOver) // a claim's chunk is a number
 		t.takeOver(ctx, number, markers, c.ID)
@@ -164,7 +164,7 @@ func (t *Tracker) lock(ctx context.Context, c *Chunk, number int) (chunk.Marker,
 
 // join enters a locked issue into the log. The log decides: after the set was fixed, or when it is full, the lock is given
 // back.
-func (t *Tracker) join(ctx context.Context, c *Chunk, number int, lock chunk.Marker) ClaimResult {
+func (t *Tracker) join(ctx context.Context, c *Chunk, number int, lock chunk.Marker, undo func()) ClaimResult {
 	e := chunk.Event{Do: chunk.DoClaimed, Issue: number, Lock: lock.CommentID}
 	_, err := t.add(ctx, c, e, fmt.Sprintf("Claimed issue %d.", number))
 	if err == nil {
@@ -173,11 +173,11 @@ func (t *Tracker) join(ctx context.Context, c *Chunk, number int, lock chunk.Mar
 		err = t.again(ctx, c) // only its answer was lost
 	}
 	if err != nil {
-		t.withdraw(ctx, number, lock)
+		undo()
 		return ClaimResult{Issue: number, Result: Failed, Err: err}
 	}
 	if h := c.Record.Claim(number); h == nil || h.State != chunk.ClaimOpen {
-		t.withdraw(ctx, number, lock)
+		undo()
 		reason := chunk.RefusedChunkFull
 		if c.Fixed {
 			reason = chunk.RefusedSetFixed

@@ -185,7 +185,11 @@ func (t *Tracker) log(ctx context.Context, id int, c *Chunk) ([]chunk.Event, err
 // add posts an event and applies it. It reports whether the event changed the record.
 func (t *Tracker) add(ctx context.Context, c *Chunk, e chunk.Event, words string) (bool, error) {
 	mark := e.Mark(t.Nonce())
-	made, err := t.Writer.CreateComment(ctx, c.ID, e.Do, mark+"\n\n"+words, mark)
+	purpose := e.Do
+	if n := e.Issue + e.Pull; n > 0 {
+		purpose += "-" + strconv.Itoa(n)
+	}
+	made, err := t.Writer.CreateComment(ctx, c.ID, purpose, mark+"\n\n"+words, mark)
 	if err != nil {
 		return false, fmt.Errorf("the log of chunk %d: %w", c.ID, err)
 	}
