@@ -72,6 +72,13 @@ This page is generated (`+"`go run ./internal/tools/genschema`"+`).
 The assistant sets these itself, so they must be there, in the group lifecycle: %s.
 `, config.LabelsPath, config.MaxLabels, "`"+strings.Join(config.LifecycleLabels, "`, `")+"`")
 	writeTable(&b, "[[label]]", "One label.", config.LabelRules())
+	fmt.Fprintf(&b, `
+# Accepted findings
+
+`+"`%s`"+` lists findings of code scanning that `+"`issue-assistant findings`"+` dismisses, one `+"`[[accept]]`"+` each, at most %d. An entry may
+also hold its last day, `+"`expires = 2027-01-31`"+`. An editor completes the keys by `+"`%sfindings.schema.json`"+`.
+`, config.FindingsPath, config.MaxAccepts, baseID)
+	writeTable(&b, "[[accept]]", "One accepted finding, or several of one kind.", config.FindingRules())
 	return b.String()
 }
 

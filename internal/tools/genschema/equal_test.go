@@ -138,6 +138,41 @@ func TestLabelsSchemaEqualsDecoder(t *testing.T) {
 	})
 }
 
+func TestFindingsSchemaEqualsDecoder(t *testing.T) {
+	t.Parallel()
+	const one = "[[accept]]\ntool='a'\nrule='r'\nreason='false positive'\ncomment='c'\n"
+	docs := []string{
+		"", "accept = 1", "accept = []", "accept = [1]", "accept = {}", "[accept]", "accepts = []", "[[accept]]", one,
+		strings.Repeat(one, config.MaxAccepts), strings.Repeat(one, config.MaxAccepts+1),
+	}
+	rules := append(config.FindingRules(), config.Rule{Key: "expires", Kind: config.KindText, Example: `"2027-01-31"`})
+	for _, r := range rules {
+		others := "[[accept]]\n"
+		for _, o := range rules {
+			if o.Required && o.Key != r.Key {
+				others += o.Sample() + "\n"
+			}
+		}
+		docs = append(docs, others, others+r.Sample(), others+strings.ToUpper(r.Key)+" = 1")
+		for _, v := range values {
+			docs = append(docs, others+r.Key+" = "+v)
+		}
+	}
+	for _, glob := range []string{
+		"tests", "tests/**", "**/*.go", "/tests", "tests/", "../x", "./x", "a/../b", "a/..", "..a/b", "a..b", "...", "[", "[a", "[a-z]/x", "a[/]", "[a]b]", "a]", `a\b`, "*", "?", "a/[b", "",
+	} {
+		docs = append(docs, one+"path = "+tomlString(glob))
+	}
+	for _, day := range []string{"2027-01-31", "'2027-01-31'", "'2027-13-01'", "'2027-1-1'", "'tomorrow'", "2027-01-31T00:00:01", "''"} {
+		docs = append(docs, one+"expires = "+day)
+	}
+	docs = append(docs, caseFiles(t)...)
+	compare(t, "findings.schema.json", docs, func(data []byte) []diag.Diagnostic {
+		_, ds := config.ParseFindings("findings.toml", data)
+		return ds
+	})
+}
+
 func manyPrices(n int) string {
 	entries := make([]string, n)
 	for i := range entries {
@@ -214,8 +249,8 @@ func together(d diag.Diagnostic) bool {
 	return slices.Contains([]string{"config-conflict", "labels-conflict", "labels-duplicate-label", "labels-no-kind"}, d.Code)
 }
 
-// instance turns a TOML tree into what JSON could hold. Dates and numbers that JSON has not become an object that no
-// rule allows.
+// instance turns a TOML tree into what JSON could hold. A date of findings.toml is a text, as
+// editors see it; other dates, and numbers that JSON has not, become an object that no rule allows.
 func instance(v any) any {
 	foreign := map[string]any{"\x00": true}
 	switch v := v.(type) {
@@ -223,6 +258,9 @@ func instance(v any) any {
 		m := map[string]any{}
 		for k, e := range v {
 			m[k] = instance(e)
+			if day, ok := e.(time.Time); ok && k == "expires" && day.Equal(day.Truncate(24*time.Hour)) {
+				m[k] = day.Format(time.DateOnly)
+			}
 		}
 		return m
 	case []map[string]any:

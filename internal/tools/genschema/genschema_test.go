@@ -26,7 +26,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 func TestRun(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	if err := run(root, true, &bytes.Buffer{}); err == nil || strings.Count(err.Error(), "is not what") != 8 {
+	if err := run(root, true, &bytes.Buffer{}); err == nil || strings.Count(err.Error(), "is not what") != 9 {
 		t.Errorf("nothing is there, and check says %v", err)
 	}
 	readme := filepath.Join(root, readmePath)
@@ -37,7 +37,7 @@ func TestRun(t *testing.T) {
 	if err := run(root, false, &out); err != nil {
 		t.Fatal(err)
 	}
-	if want := "wrote README.md\nwrote docs/reference/settings.md\nwrote schema/answer-follow-up.schema.json\nwrote schema/answer-maintainer-reply.schema.json\nwrote schema/answer-reanalyze.schema.json\nwrote schema/answer-release-reply.schema.json\nwrote schema/answer-triage.schema.json\nwrote schema/config.schema.json\nwrote schema/labels.schema.json\n"; out.String() != want {
+	if want := "wrote README.md\nwrote docs/reference/settings.md\nwrote schema/answer-follow-up.schema.json\nwrote schema/answer-maintainer-reply.schema.json\nwrote schema/answer-reanalyze.schema.json\nwrote schema/answer-release-reply.schema.json\nwrote schema/answer-triage.schema.json\nwrote schema/config.schema.json\nwrote schema/findings.schema.json\nwrote schema/labels.schema.json\n"; out.String() != want {
 		t.Errorf("said %q", out.String())
 	}
 	out.Reset()
@@ -64,7 +64,7 @@ func TestReadmeWithoutMarkers(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", markBegin, markEnd + markBegin} {
 		files, err := generate(fstest.MapFS{readmePath: {Data: []byte(text)}})
-		if _, ok := files[readmePath]; ok || err != nil || len(files) != 8 {
+		if _, ok := files[readmePath]; ok || err != nil || len(files) != 9 {
 			t.Errorf("%q: %v %v", text, files, err)
 		}
 	}

@@ -1,5 +1,5 @@
 // Command genschema writes what is made from the table of settings and the types of the answers: the JSON schemas of
-// config.toml, labels.toml and the five answers, docs/reference/settings.md, and the table of settings in README.md.
+// config.toml, labels.toml, findings.toml and the five answers, docs/reference/settings.md, and the table of settings in README.md.
 //
 // It is a program of its own so that the schema library stays out of the product. Run it at the root of the repository;
 // with -check it writes nothing and ends with 1 when a file differs.
@@ -66,6 +66,7 @@ func generate(root fs.FS) (map[string][]byte, error) {
 	schemas := answerSchemas()
 	schemas["schema/config.schema.json"] = configSchema()
 	schemas["schema/labels.schema.json"] = labelsSchema()
+	schemas["schema/findings.schema.json"] = findingsSchema()
 	for name, schema := range schemas {
 		data, err := encode(schema)
 		if err != nil {

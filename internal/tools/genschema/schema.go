@@ -41,6 +41,27 @@ func labelsSchema() *jsonschema.Schema {
 	return root
 }
 
+func findingsSchema() *jsonschema.Schema {
+	root := closed()
+	root.Version, root.ID = jsonschema.Version, baseID+"findings.schema.json"
+	root.Title = "Accepted findings of code scanning"
+	root.Description = config.FindingsPath
+	entry := tableSchema(config.FindingRules())
+	glob, _ := entry.Properties.Get("path")
+	glob.Not = &jsonschema.Schema{}
+	// From the root of the repository, folders separated by /, brackets closed.
+	for _, never := range []string{`^/`, `(^|/)\.\.?(/|$)`, `\\`, `\[[^\]/]*(/|$)`} {
+		glob.Not.AnyOf = append(glob.Not.AnyOf, &jsonschema.Schema{Pattern: never})
+	}
+	// An editor sees a date of TOML as a text.
+	entry.Properties.Set("expires", &jsonschema.Schema{
+		Type: "string", Format: "date", Pattern: `^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$`,
+		Description: "the last day on which it counts; without it: for ever, such as 2027-01-31",
+	})
+	root.Properties.Set("accept", &jsonschema.Schema{Type: "array", MaxItems: count(config.MaxAccepts), Items: entry})
+	return root
+}
+
 // closed is an object without further properties.
 func closed() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
