@@ -128,3 +128,8 @@ bench-context:
 .PHONY: chaos-sweep
 chaos-sweep:
 	CHAOS_SEEDS=$(SEEDS) go test ./internal/lifecycle -count=1 -run TestChaos -timeout 24h
+
+# The tables and the picture of docs/sessions.md: the cost model, and the decision on 200 simulated issues.
+.PHONY: sessions
+sessions:
+	go run ./internal/tools/genshadow

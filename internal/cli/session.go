@@ -50,7 +50,7 @@ func newSessionDecideCmd(a *app) *cobra.Command {
 			if err != nil {
 				return failure(err)
 			}
-			d := session.Decide(in, sessionPrice(prices, in.Current.Model, time.Duration(in.CacheTTLSeconds)*time.Second))
+			d := session.Decide(in, session.PriceOf(prices.Cost, in.Current.Model, time.Duration(in.CacheTTLSeconds)*time.Second))
 			if asJSON {
 				return a.writeJSON(document(d))
 			}
@@ -61,26 +61,6 @@ func newSessionDecideCmd(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&input, "input", "", "a JSON `file` with everything the decision looks at; - is the standard input")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the decision as JSON")
 	return cmd
-}
-
-// sessionPrice takes the three rates that matter out of the table. A cache that lives longer than five minutes is written
-// at the hourly rate.
-func sessionPrice(prices meter.Table, model string, ttl time.Duration) *session.Price {
-	const sample = 1000 // below every tier of long prompts
-	rate := func(cached, write5m, write1h, out int64) (float64, bool) {
-		usd, ok := prices.Cost(model, 0, cached, write5m, write1h, out)
-		return usd * 1e6 / sample, ok
-	}
-	read, ok := rate(sample, 0, 0, 0)
-	if !ok {
-		return nil
-	}
-	write, _ := rate(0, sample, 0, 0)
-	if ttl > 5*time.Minute {
-		write, _ = rate(0, 0, sample, 0)
-	}
-	output, _ := rate(0, 0, 0, sample)
-	return &session.Price{Write: write, Read: read, Output: output}
 }
 
 func document(d session.Decision) decisionDocument {

@@ -265,5 +265,5 @@ func (a *app) priceOf(c config.Config, model string) *session.Price {
 	if with, err := prices.With(own); err == nil {
 		prices = with
 	}
-	return sessionPrice(prices, model, session.CacheTTL)
+	return session.PriceOf(prices.Cost, model, session.CacheTTL)
 }

@@ -9,6 +9,29 @@ type Price struct {
 	Output float64
 }
 
+// Pricer prices tokens of a model in dollars; ok is false when it has no price.
+type Pricer func(model string, in, cached, write5m, write1h, out int64) (usd float64, ok bool)
+
+// PriceOf takes the three rates that matter out of a table of prices; nil for a model without one. A cache that lives
+// longer than five minutes is written at the hourly rate.
+func PriceOf(cost Pricer, model string, ttl time.Duration) *Price {
+	const sample = 1000 // tokens, below every tier of long prompts
+	rate := func(cached, write5m, write1h, out int64) (float64, bool) {
+		usd, ok := cost(model, 0, cached, write5m, write1h, out)
+		return usd * million / sample, ok
+	}
+	read, ok := rate(sample, 0, 0, 0)
+	if !ok {
+		return nil
+	}
+	write, _ := rate(0, sample, 0, 0)
+	if ttl > CacheTTL {
+		write, _ = rate(0, 0, sample, 0)
+	}
+	output, _ := rate(0, 0, 0, sample)
+	return &Price{Write: write, Read: read, Output: output}
+}
+
 // Estimate compares a resumed run with a fresh one.
 type Estimate struct {
 	Warm      float64 `json:"warm"`       // probability that the provider still holds the conversation
