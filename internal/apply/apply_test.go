@@ -565,3 +565,56 @@ func TestPrincipalWriteFails(t *testing.T) {
 		t.Error(err, res)
 	}
 }
+
+// A comment that somebody deletes is not posted again by itself: not by a run that wants to write it anew, not by a
+// later answer of another task.
+func TestADeletedCommentStaysAway(t *testing.T) {
+	t.Parallel()
+	follow := `{"language":"en","kind":"bug","areas":[],"topics":[],"label_rationale":"","reply":"Then it is that.","missing_information":[],"references":[],"sensitive_data":"none"}`
+	reply := `{"waiting_for_reporter":true,"reason":"It asks for a log."}`
+	for name, again := range map[string]struct {
+		task    task.Name
+		raw     string
+		during  bool // deleted between reading and writing
+		skipped string
+	}{
+		"while it is written anew": {task.Reanalyze, "", true, "it was deleted meanwhile"},
+		"before a follow-up":       {task.FollowUp, follow, false, "has not asked anything"},
+		"before a reply":           {task.MaintainerReply, reply, false, "waits for its reporter already"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRepo(t)
+			if _, err := r.apply(t, options(t, task.Triage, answerOf(t, nil))); err != nil || len(r.own()) != 1 {
+				t.Fatal(err)
+			}
+			id := r.own()[0].ID
+			o := options(t, again.task, again.raw)
+			o.Comment = r.AddComment(7, "alice", "It is 1.2")
+			if again.task == task.Reanalyze {
+				o.Raw = answerOf(t, map[string]any{"summary": "Another one."})
+			}
+			remove := func() {
+				if err := ghapi.NewWriter(r.client(t)).DeleteComment(t.Context(), 7, id, "test"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !again.during {
+				remove()
+			} else {
+				r.AddFault(ghtest.Fault{Match: func(q ghtest.Request) bool { return q.Method == "PATCH" }, Times: -1, Status: 404, Body: `{"message":"Not Found"}`})
+				defer remove()
+			}
+			before := len(r.own())
+			res, err := r.apply(t, o)
+			if err != nil || len(r.own()) != before || !strings.Contains(strings.Join(res.Skipped, "\n"), again.skipped) {
+				t.Errorf("%v, %d comments, skipped %q", err, len(r.own()), res.Skipped)
+			}
+			for _, c := range r.own() {
+				if c.ID != id || strings.Contains(c.Body, "Another one.") {
+					t.Errorf("posted again: %s", c.Body)
+				}
+			}
+		})
+	}
+}

@@ -43,6 +43,12 @@ func (a *run) post(ctx context.Context, c comment.Comment, existing *comment.Own
 		a.wrote(what)
 		return true, nil
 	}
+	if existing != nil && ghapi.KindOf(err) == ghapi.KindNotFound {
+		if _, look := a.r.Issue(ctx, a.Issue); look == nil {
+			a.skip(what + ": it was deleted meanwhile and stays away")
+			return false, nil
+		}
+	}
 	return false, a.principal(ctx, what, err)
 }
 
