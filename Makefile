@@ -133,3 +133,28 @@ chaos-sweep:
 .PHONY: sessions
 sessions:
 	go run ./internal/tools/genshadow
+
+# Which statements the tests run, package by package; fails below 85 %. Writes docs/benchmarks/coverage.md.
+.PHONY: coverage
+coverage:
+	mkdir -p docs/benchmarks
+	go run ./internal/tools/coverage -min 85 -out docs/benchmarks/coverage.md
+
+# Forty promises broken on purpose, each in a copy of the tree; fails when fewer than 38 are noticed. Writes
+# docs/benchmarks/mutation.md.
+.PHONY: mutate
+mutate:
+	mkdir -p docs/benchmarks
+	go run ./internal/tools/mutate -out docs/benchmarks/mutation.md
+
+# The licences of everything that is linked into the binaries.
+.PHONY: notices
+notices:
+	go run ./internal/tools/notices
+
+# Functions that nothing reaches: from the program, and from the tests with it. Prints nothing when there are none.
+.PHONY: deadcode
+DEADCODE ?= v0.52.0
+deadcode:
+	@found=$$(go run golang.org/x/tools/cmd/deadcode@$(DEADCODE) ./cmd/issue-assistant && go run golang.org/x/tools/cmd/deadcode@$(DEADCODE) -test ./...) && \
+	if [ -n "$$found" ]; then echo "$$found"; exit 1; fi

@@ -51,10 +51,6 @@ type Error struct {
 	Key     string // the dotted key where reading stopped; may be empty
 }
 
-func (e *Error) Error() string {
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Col, e.Message)
-}
-
 // Kind sorts errors by what a reader must do.
 type Kind string
 

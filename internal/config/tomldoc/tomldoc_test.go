@@ -101,7 +101,7 @@ func TestErrors(t *testing.T) {
 			if err.Kind != tt.kind || err.Pos != tt.pos || !strings.Contains(err.Message, tt.message) || err.Key != tt.key {
 				t.Errorf("got %+v", err)
 			}
-			if strings.ContainsAny(err.Message, "\n\r") || err.Error() == "" {
+			if strings.ContainsAny(err.Message, "\n\r") || err.Message == "" {
 				t.Errorf("message %q", err.Message)
 			}
 		})
