@@ -81,6 +81,7 @@ func (s *sweep) backlog(ctx context.Context, w ghapi.Writer, n int) {
 // day is postponed.
 func (s *sweep) postponed(ctx context.Context, w ghapi.Writer) {
 	var waiting []ghapi.Issue
+	var kept []int
 	for i, err := range s.client.Issues(ctx, ghapi.IssueFilter{State: "open", Labels: []string{config.LabelNeedsTriage}}) {
 		if err != nil {
 			s.note("the postponed issues could not be listed", err)
@@ -89,10 +90,17 @@ func (s *sweep) postponed(ctx context.Context, w ghapi.Writer) {
 		if s.o.Now.Sub(i.CreatedAt) > postponedBack || len(waiting) == maxPostponed {
 			break
 		}
+		if (Facts{Issue: i}).kept() {
+			if len(kept) < 100 { // four requests a day at most
+				kept = append(kept, i.Number)
+			}
+			continue
+		}
 		if today := s.o.Now.UTC().Truncate(24 * time.Hour); i.CreatedAt.Before(today) {
 			waiting = append(waiting, i)
 		}
 	}
+	s.triaged(ctx, kept)
 	if len(waiting) == 0 {
 		return
 	}
@@ -126,6 +134,26 @@ func (s *sweep) postponed(ctx context.Context, w ghapi.Writer) {
 	}
 	for start := 0; start < len(order) && share > 0 && !s.stopped(); start += 25 {
 		share -= s.startSome(ctx, w, order[start:min(start+25, len(order))], share, "postponed")
+	}
+}
+
+// triaged takes the label from issues that a maintainer assigned or planned: somebody has looked at them. Where a person
+// set the label, it stays.
+func (s *sweep) triaged(ctx context.Context, numbers []int) {
+	histories, failed := s.client.Histories(ctx, numbers)
+	for _, n := range numbers {
+		if err := failed[n]; err != nil && !ghapi.IsGone(err) {
+			s.fail(n, "read it", err)
+		}
+		h, ok := histories[n]
+		if !ok {
+			continue
+		}
+		f := Facts{Issue: h.Issue, Events: h.Events, Owner: s.owner}
+		exempt, _ := f.Exempt(s.o.Config.Lifecycle)
+		if e, set := f.lastEvent("labeled", config.LabelNeedsTriage, nil); !exempt && set && !f.byPerson(e) && f.kept() {
+			s.act(ctx, f, Decision{Topic: TopicTidied, Note: "assigned or in a milestone", Steps: f.remove(config.LabelNeedsTriage)})
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/issue-assistant/issue-assistant/internal/comment"
@@ -138,7 +139,7 @@ func Comeback(f Facts, c config.Lifecycle) Decision {
 	switch last.Marker.Kind {
 	case task.MarkClosedUnanswered:
 		at, id, ok := f.answer(time.Unix(last.Marker.Since, 0))
-		if !ok || !f.Issue.HasLabel(config.LabelStale) {
+		if !ok || !f.Issue.HasLabel(config.LabelStale) || f.settled(id) {
 			return Decision{}
 		}
 		d := Decision{Topic: TopicReopened}
@@ -167,6 +168,11 @@ func Comeback(f Facts, c config.Lifecycle) Decision {
 		return d
 	}
 	return f.tidy()
+}
+
+// settled reports whether a comment says that nothing more is needed.
+func (f Facts) settled(comment int64) bool {
+	return slices.ContainsFunc(f.Comments, func(c Comment) bool { return c.ID == comment && comment != 0 && task.Settled(c.Body) })
 }
 
 // tidy takes away what a closed issue needs no more. The mark of a fix stays: its release will be told.

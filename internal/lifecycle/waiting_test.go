@@ -305,3 +305,50 @@ func TestEveryStepMayBreakOff(t *testing.T) {
 		}
 	}
 }
+
+// Whoever says that an issue may stay closed does not want it opened.
+func TestSettledStaysClosed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	n := r.asked()
+	r.days(15)
+	r.sweep()
+	r.days(15)
+	r.sweep()
+	r.want(n, "closed", "needs-info", "stale")
+	r.days(1)
+	r.AddComment(n, "reporter", "Please leave it closed, I use something else now.")
+	r.sweep()
+	r.want(n, "closed", "needs-info", "stale")
+	r.AddComment(n, "reporter", "On second thought: it is version 3")
+	r.days(1)
+	r.sweep()
+	r.want(n, "open", "needs-triage")
+}
+
+func TestTriageLabelGoesWhenAMaintainerTakesTheIssueOn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	m := r.AddMilestone(ghapi.Milestone{Title: "next"})
+	assigned := r.AddIssue(ghapi.Issue{Title: "x", Assignees: []string{"mona"}})
+	planned := r.AddIssue(ghapi.Issue{Title: "x", MilestoneNumber: m, Milestone: "next"})
+	byHand := r.AddIssue(ghapi.Issue{Title: "x", Assignees: []string{"mona"}})
+	pinned := r.AddIssue(ghapi.Issue{Title: "x", Assignees: []string{"mona"}, Labels: []string{"pinned"}})
+	nobody := r.issue()
+	for _, n := range []int{assigned, planned, pinned, nobody} {
+		r.LabelAs(n, bot, true, "needs-triage")
+	}
+	r.LabelAs(byHand, "mona", true, "needs-triage")
+	r.days(2)
+	r.sweep()
+	r.want(assigned, "open")
+	r.want(planned, "open")
+	r.want(byHand, "open", "needs-triage")
+	r.want(pinned, "open", "needs-triage")
+	r.want(nobody, "open", "needs-triage")
+	r.ClearLog()
+	r.sweep()
+	if r.writes() != 0 {
+		t.Errorf("%d writes in the second sweep", r.writes())
+	}
+}

@@ -338,6 +338,8 @@ func (f Facts) commentOnClosed() Decision {
 		return Decision{Task: ReleaseReply, Reason: "the reporter commented after the release"}
 	case !f.Issue.Has(config.LabelStale) || len(f.marks(MarkClosedUnanswered)) == 0:
 		return none("a person decides about this closed issue")
+	case Settled(f.Comment.Body):
+		return none("the reporter says that it may stay closed")
 	}
 	d := f.answered(false)
 	d.Reopen = true
