@@ -53,11 +53,11 @@ func (s *Server) answer(r *Request, step Step, n int) answer {
 	if step.Thinking != "" || step.HiddenTokens > 0 {
 		a.parts = append(a.parts, part{
 			kind: "thinking", text: step.Thinking, id: fmt.Sprintf("c2lnbmF0dXJl%08d", n),
-			tokens: s.tally.tokens(step.Thinking) + step.HiddenTokens,
+			tokens: s.tally.Tokens(step.Thinking) + step.HiddenTokens,
 		})
 	}
 	if step.Text != "" {
-		a.parts = append(a.parts, part{kind: "text", text: step.Text, tokens: s.tally.tokens(step.Text) + 3})
+		a.parts = append(a.parts, part{kind: "text", text: step.Text, tokens: s.tally.Tokens(step.Text) + 3})
 	}
 	tools := step.Tools
 	if step.Answer != nil {
@@ -74,7 +74,7 @@ func (s *Server) answer(r *Request, step Step, n int) answer {
 		}
 		a.parts = append(a.parts, part{
 			kind: "tool_use", text: string(raw), name: tool.Name, id: id,
-			tokens: s.tally.tokens(tool.Name+string(raw)) + 12,
+			tokens: s.tally.Tokens(tool.Name+string(raw)) + 12,
 		})
 	}
 	if len(a.parts) == 0 && a.stop != "refusal" {
@@ -91,7 +91,7 @@ func (s *Server) answer(r *Request, step Step, n int) answer {
 	}
 	for _, p := range a.parts {
 		a.truth.Output += p.tokens
-		s.tally.remember(p.own(), p.tokens)
+		s.tally.Remember(p.own(), p.tokens)
 	}
 	a.truth.Output = max(a.truth.Output, 1)
 	return a

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/engine/enginetest/standin"
 )
 
 // Request is one request as the server saw it.
@@ -37,7 +39,7 @@ type Request struct {
 	Cut      bool // the script broke the connection
 	Billed   Bill
 
-	blocks   []block
+	blocks   []standin.Block
 	fast, us bool
 }
 
@@ -47,16 +49,6 @@ func (r *Request) HasTool(name string) bool { return slices.Contains(r.Tools, na
 // Says reports whether a text stands in the last user message or in a system message at the end.
 func (r *Request) Says(text string) bool {
 	return strings.Contains(r.LastUser, text) || len(r.Notes) > 0 && strings.Contains(r.Notes[len(r.Notes)-1], text)
-}
-
-// block is a part of the prompt that is counted on its own.
-type block struct {
-	key    string // all of it but cache_control
-	text   string // what is counted
-	own    string // the id under which the server billed it as output
-	mark   string // "5m" or "1h": the prompt is cached up to here
-	images int
-	fixed  int64
 }
 
 // parse fills the request from its body. The error is the one the provider would give.
@@ -97,7 +89,7 @@ func (r *Request) parse() error {
 		return fmt.Errorf("max_tokens must be greater than thinking.budget_tokens")
 	}
 	if len(body.Tools) > 0 {
-		r.blocks = append(r.blocks, block{key: "tools", fixed: toolTokens})
+		r.blocks = append(r.blocks, standin.Block{Key: "tools", Fixed: toolTokens})
 	}
 	for _, tool := range body.Tools {
 		name, _ := tool["name"].(string)
@@ -145,12 +137,12 @@ func (r *Request) content(role string, content any) (texts []string) {
 	return texts
 }
 
-func newBlock(role string, m map[string]any) block {
-	b := block{}
+func newBlock(role string, m map[string]any) standin.Block {
+	b := standin.Block{}
 	if c, ok := m["cache_control"].(map[string]any); ok {
-		b.mark = "5m"
+		b.Mark = "5m"
 		if ttl, ok := c["ttl"].(string); ok && ttl != "5m" {
-			b.mark = "1h"
+			b.Mark = "1h"
 		}
 		rest := make(map[string]any, len(m))
 		for k, v := range m {
@@ -161,31 +153,33 @@ func newBlock(role string, m map[string]any) block {
 		m = rest
 	}
 	raw, _ := json.Marshal(m)
-	b.key = role + "\x00" + string(raw)
+	b.Key = role + "\x00" + string(raw)
 	switch m["type"] {
 	case "text":
-		b.text, _ = m["text"].(string)
-		b.own = "text\x00" + b.text
+		b.Text, _ = m["text"].(string)
+		b.Own = "text\x00" + b.Text
 	case "tool_use":
-		b.own, _ = m["id"].(string)
-		b.text = string(raw)
+		b.Own, _ = m["id"].(string)
+		b.Text = string(raw)
 	case "thinking":
-		b.own, _ = m["signature"].(string)
-		b.text, _ = m["thinking"].(string)
+		b.Own, _ = m["signature"].(string)
+		b.Text, _ = m["thinking"].(string)
 	case "tool_result":
-		b.text = textOf(m["content"], &b.images)
+		images := int64(0)
+		b.Text = textOf(m["content"], &images)
+		b.More = images * imageTokens
 	case "image":
-		b.images = 1
+		b.More = imageTokens
 	case "document":
-		b.fixed = 2000 + int64(len(raw))/8
+		b.Fixed = 2000 + int64(len(raw))/8
 	default:
-		b.text = string(raw)
+		b.Text = string(raw)
 	}
 	return b
 }
 
 // textOf joins the texts of a tool result; images are counted where the counter is given.
-func textOf(content any, images *int) string {
+func textOf(content any, images *int64) string {
 	switch c := content.(type) {
 	case string:
 		return c

@@ -6,73 +6,48 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/engine/enginetest/standin"
 )
 
 // Server is a running stand-in. Its methods are safe for concurrent use.
 type Server struct {
 	URL string // http://127.0.0.1:PORT
 
-	http   *httptest.Server
+	standin.Core[Request]
 	script Script
 	steps  []Step
 	prices map[string]Price
-	tally  *tally
-	closed chan struct{}
-
-	mu       sync.Mutex
-	next     sync.Mutex // Script.Next is never called in parallel
-	pos      int
-	requests []*Request
-	bill     Bill
+	tally  *standin.Tally
+	next   sync.Mutex // Script.Next is never called in parallel
+	pos    int
+	bill   Bill
 }
 
 // New starts a server on a free loopback port. Close it.
 func New(script Script) *Server {
 	s := newServer(script)
-	s.http = httptest.NewServer(s)
-	s.URL = s.http.URL
+	s.URL = s.Open(s)
 	return s
 }
 
 // NewHandler is a server without a port: the caller serves it.
-func NewHandler(script Script) *Server { return newServer(script) }
+func NewHandler(script Script) *Server {
+	s := newServer(script)
+	s.Open(nil)
+	return s
+}
 
 func newServer(script Script) *Server {
-	s := &Server{script: script, steps: script.expand(), prices: script.Prices, tally: newTally(script.Counter), closed: make(chan struct{})}
+	s := &Server{script: script, steps: script.expand(), prices: script.Prices, tally: standin.NewTally(script.Counter)}
 	if s.prices == nil {
 		s.prices = Prices()
 	}
 	return s
-}
-
-// Close ends what still runs and frees the port.
-func (s *Server) Close() {
-	select {
-	case <-s.closed:
-		return
-	default:
-		close(s.closed)
-	}
-	if s.http != nil {
-		s.http.CloseClientConnections()
-		s.http.Close()
-	}
-}
-
-// Requests are all requests so far, in order of arrival.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := make([]Request, len(s.requests))
-	for i, r := range s.requests {
-		out[i] = *r
-	}
-	return out
 }
 
 // MainRequests are those that a step of the script answered.
@@ -81,10 +56,9 @@ func (s *Server) MainRequests() []Request {
 }
 
 // Bill is what was charged so far.
-func (s *Server) Bill() Bill {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.bill
+func (s *Server) Bill() (b Bill) {
+	s.Edit(func() { b = s.bill })
+	return b
 }
 
 // ServeHTTP answers one request.
@@ -98,10 +72,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if req.Method == http.MethodPost {
 		parseErr = r.parse()
 	}
-	s.mu.Lock()
-	s.requests = append(s.requests, r)
-	r.N = len(s.requests)
-	s.mu.Unlock()
+	s.Log(r, func(n int) { r.N = n })
 	switch {
 	case req.Method != http.MethodPost || r.Path != "/v1/messages" && r.Path != "/v1/messages/count_tokens":
 		s.fail(w, r, Step{Status: http.StatusNotFound, Message: "no such path"})
@@ -115,7 +86,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 func (s *Server) count(w http.ResponseWriter, r *Request) {
-	n, status := s.tally.count(r.blocks), http.StatusOK
+	n, status := s.tally.Count(r.blocks), http.StatusOK
 	if s.script.Count != nil {
 		n, status = s.script.Count(n)
 	}
@@ -124,7 +95,7 @@ func (s *Server) count(w http.ResponseWriter, r *Request) {
 		return
 	}
 	s.status(r, http.StatusOK)
-	sendJSON(w, http.StatusOK, map[string]any{"input_tokens": n})
+	standin.SendJSON(w, http.StatusOK, map[string]any{"input_tokens": n})
 }
 
 // step chooses the answer.
@@ -137,11 +108,9 @@ func (s *Server) step(r *Request) Step {
 	}
 	s.next.Lock()
 	defer s.next.Unlock()
-	s.mu.Lock()
 	step := s.steps[min(s.pos, len(s.steps)-1)]
 	s.pos++
-	r.Main = s.pos
-	s.mu.Unlock()
+	s.Edit(func() { r.Main = s.pos })
 	if s.script.Next != nil {
 		step = s.script.Next(r)
 	}
@@ -153,8 +122,8 @@ func (s *Server) reply(w http.ResponseWriter, req *http.Request, r *Request) {
 	if step.Plain != nil && !r.Stream {
 		step = *step.Plain
 	}
-	if !s.wait(req, step.Delay) || step.Hang && !s.wait(req, -1) {
-		s.edit(func() { r.Canceled = true })
+	if !s.Wait(req, step.Delay) || step.Hang && !s.Wait(req, -1) {
+		s.Edit(func() { r.Canceled = true })
 		panic(http.ErrAbortHandler)
 	}
 	if step.Status != 0 && step.Status != http.StatusOK {
@@ -171,11 +140,11 @@ func (s *Server) reply(w http.ResponseWriter, req *http.Request, r *Request) {
 	}
 	a := s.answer(r, step, r.N)
 	output := a.truth.Output
-	a.truth = s.tally.prompt(r.blocks)
+	a.truth = prompt(s.tally, r.blocks)
 	a.truth.Output = output
 	// The bill stands before the first byte: a client that goes away pays all the same.
 	charged := price.charge(a.truth, r.fast, r.us)
-	s.edit(func() { r.Status, r.Billed = http.StatusOK, charged; s.bill.add(charged) })
+	s.Edit(func() { r.Status, r.Billed = http.StatusOK, charged; s.bill.add(charged) })
 	s.send(w, req, r, step, a)
 }
 
@@ -184,10 +153,7 @@ func (s *Server) send(w http.ResponseWriter, req *http.Request, r *Request, step
 		w.Header().Set(k, v)
 	}
 	w.Header().Set("request-id", fmt.Sprintf("req_%020d", r.N))
-	out := &cutter{w: w, left: -1}
-	if step.Cut {
-		out.left = step.CutAfter
-	}
+	out := standin.NewCutter(w, step.Cut, step.CutAfter)
 	start, final := a.truth, a.truth
 	start.Output = 1
 	pStart, pFinal := &start, &final
@@ -211,47 +177,27 @@ func (s *Server) send(w http.ResponseWriter, req *http.Request, r *Request, step
 		err = s.stream(out, req, step, a.events(pStart, pFinal, step.Chunk))
 	}
 	if err != nil {
-		s.edit(func() { r.Cut, r.Canceled = errors.Is(err, errCut), !errors.Is(err, errCut) })
+		s.Edit(func() { r.Cut, r.Canceled = errors.Is(err, standin.ErrCut), !errors.Is(err, standin.ErrCut) })
 		panic(http.ErrAbortHandler)
 	}
 }
 
-func (s *Server) stream(out *cutter, req *http.Request, step Step, events []event) error {
+func (s *Server) stream(out *standin.Cutter, req *http.Request, step Step, events []event) error {
 	for i, e := range events {
-		if err := out.event(e); err != nil {
+		if err := writeEvent(out, e); err != nil {
 			return err
 		}
 		if step.SSEError != nil && i == 0 {
-			return out.event(event{"error", map[string]any{"type": "error", "error": step.SSEError}})
+			return writeEvent(out, event{"error", map[string]any{"type": "error", "error": step.SSEError}})
 		}
-		if step.StreamDelay > 0 && !s.wait(req, step.StreamDelay) {
+		if step.StreamDelay > 0 && !s.Wait(req, step.StreamDelay) {
 			return req.Context().Err()
 		}
 	}
-	if out.left >= 0 { // cut after the last byte
-		return errCut
+	if out.Left >= 0 { // cut after the last byte
+		return standin.ErrCut
 	}
 	return nil
-}
-
-// wait sleeps; a negative time is for ever. It is false when the client went or the server closed.
-func (s *Server) wait(req *http.Request, d time.Duration) bool {
-	if d == 0 {
-		return true
-	}
-	var after <-chan time.Time
-	if d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		after = t.C
-	}
-	select {
-	case <-after:
-		return true
-	case <-req.Context().Done():
-	case <-s.closed:
-	}
-	return false
 }
 
 func (s *Server) fail(w http.ResponseWriter, r *Request, step Step) {
@@ -272,23 +218,10 @@ func (s *Server) fail(w http.ResponseWriter, r *Request, step Step) {
 		_, _ = io.WriteString(w, step.Raw)
 		return
 	}
-	sendJSON(w, step.Status, map[string]any{"type": "error", "error": e, "request_id": fmt.Sprintf("req_%020d", r.N)})
+	standin.SendJSON(w, step.Status, map[string]any{"type": "error", "error": e, "request_id": fmt.Sprintf("req_%020d", r.N)})
 }
 
-func (s *Server) status(r *Request, status int) { s.edit(func() { r.Status = status }) }
-
-func (s *Server) edit(f func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f()
-}
-
-func sendJSON(w http.ResponseWriter, status int, v any) {
-	raw, _ := json.Marshal(v)
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(raw)
-}
+func (s *Server) status(r *Request, status int) { s.Edit(func() { r.Status = status }) }
 
 func errorType(status int) string {
 	switch status {
@@ -312,37 +245,11 @@ func errorType(status int) string {
 	return "api_error"
 }
 
-var errCut = errors.New("the script cut the connection")
-
-// cutter writes a body and breaks off after left bytes; -1: never.
-type cutter struct {
-	w    http.ResponseWriter
-	left int
-}
-
-func (c *cutter) Write(p []byte) (int, error) {
-	short := c.left >= 0 && len(p) > c.left
-	if short {
-		p = p[:c.left]
-	}
-	n, err := c.w.Write(p)
-	if c.left >= 0 {
-		c.left -= n
-	}
-	if f, ok := c.w.(http.Flusher); ok {
-		f.Flush()
-	}
-	if err == nil && short {
-		err = errCut
-	}
-	return n, err
-}
-
-func (c *cutter) event(e event) error {
+func writeEvent(w io.Writer, e event) error {
 	raw, err := json.Marshal(e.data)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c, "event: %s\ndata: %s\n\n", e.name, raw)
+	_, err = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e.name, raw)
 	return err
 }

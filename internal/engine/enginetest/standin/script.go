@@ -120,6 +120,10 @@ type Block struct {
 	Key  string // all of it
 	Text string // what is counted
 	Own  string // the id under which the server billed it as output
+
+	Mark  string // the prompt is cached up to here, for "5m" or "1h", where the API has such marks
+	More  int64  // tokens besides those of the text: of images
+	Fixed int64  // all its tokens, whatever the text; 0: not fixed
 }
 
 // Part is a part of an answer.

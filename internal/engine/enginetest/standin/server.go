@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
-	"time"
 )
 
 // Kind is what a path asks for.
@@ -44,51 +42,23 @@ type Dialect interface {
 type Server struct {
 	URL string // what the engine's own libraries take for a base URL
 
+	Core[Request]
 	dialect Dialect
-	http    *httptest.Server
 	script  Script
-	tally   *tally
-	closed  chan struct{}
-
-	mu       sync.Mutex
-	next     sync.Mutex
-	pos      int
-	requests []*Request
-	bill     Bill
+	tally   *Tally
+	next    sync.Mutex
+	pos     int
+	bill    Bill
 }
 
 // New starts a server on a free loopback port. suffix is added to its URL. Close it.
 func New(d Dialect, script Script, suffix string) *Server {
-	s := &Server{dialect: d, script: script, tally: newTally(script.Counter), closed: make(chan struct{})}
+	s := &Server{dialect: d, script: script, tally: NewTally(script.Counter)}
 	if len(s.script.Steps) == 0 {
 		s.script.Steps = []Step{{Text: "done"}}
 	}
-	s.http = httptest.NewServer(s)
-	s.URL = s.http.URL + suffix
+	s.URL = s.Open(s) + suffix
 	return s
-}
-
-// Close ends what still runs and frees the port.
-func (s *Server) Close() {
-	select {
-	case <-s.closed:
-		return
-	default:
-		close(s.closed)
-	}
-	s.http.CloseClientConnections()
-	s.http.Close()
-}
-
-// Requests are all requests so far, in order of arrival.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := make([]Request, len(s.requests))
-	for i, r := range s.requests {
-		out[i] = *r
-	}
-	return out
 }
 
 // Calls are the requests that called the model.
@@ -103,10 +73,9 @@ func (s *Server) Calls() []Request {
 }
 
 // Bill is what was charged so far.
-func (s *Server) Bill() Bill {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.bill
+func (s *Server) Bill() (b Bill) {
+	s.Edit(func() { b = s.bill })
+	return b
 }
 
 // ServeHTTP answers one request.
@@ -123,17 +92,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			parseErr = s.dialect.Parse(r)
 		}
 	}
-	s.mu.Lock()
-	s.requests = append(s.requests, r)
-	r.N = len(s.requests)
-	s.mu.Unlock()
+	s.Log(r, func(n int) { r.N = n })
 	switch {
 	case kind == Unknown:
 		s.fail(w, r, Step{Status: http.StatusNotFound, Message: "no such path"})
 	case parseErr != nil:
 		s.fail(w, r, Step{Status: http.StatusBadRequest, Message: parseErr.Error()})
 	case kind == Count:
-		n, status := s.tally.count(r.Blocks), http.StatusOK
+		n, status := s.tally.Count(r.Blocks), http.StatusOK
 		if s.script.Count != nil {
 			n, status = s.script.Count(n)
 		}
@@ -141,8 +107,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			s.fail(w, r, Step{Status: status})
 			return
 		}
-		s.edit(func() { r.Status = status })
-		sendJSON(w, status, s.dialect.Counted(n))
+		s.Edit(func() { r.Status = status })
+		SendJSON(w, status, s.dialect.Counted(n))
 	default:
 		s.reply(w, req, r)
 	}
@@ -151,11 +117,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 func (s *Server) step(r *Request) Step {
 	s.next.Lock()
 	defer s.next.Unlock()
-	s.mu.Lock()
 	step := s.script.Steps[min(s.pos, len(s.script.Steps)-1)]
 	s.pos++
-	r.Main = s.pos
-	s.mu.Unlock()
+	s.Edit(func() { r.Main = s.pos })
 	if s.script.Next != nil {
 		step = s.script.Next(r)
 	}
@@ -164,8 +128,8 @@ func (s *Server) step(r *Request) Step {
 
 func (s *Server) reply(w http.ResponseWriter, req *http.Request, r *Request) {
 	step := s.step(r)
-	if !s.wait(req, step.Delay) || step.Hang && !s.wait(req, -1) {
-		s.edit(func() { r.Canceled = true })
+	if !s.Wait(req, step.Delay) || step.Hang && !s.Wait(req, -1) {
+		s.Edit(func() { r.Canceled = true })
 		panic(http.ErrAbortHandler)
 	}
 	if step.Status != 0 && step.Status != http.StatusOK {
@@ -181,7 +145,7 @@ func (s *Server) reply(w http.ResponseWriter, req *http.Request, r *Request) {
 	truth := s.tally.prompt(r.Blocks, price.Write > 0)
 	truth.Output, truth.Thinking = output, thinking
 	// The bill stands before the first byte: a client that goes away pays all the same.
-	s.edit(func() {
+	s.Edit(func() {
 		r.Status, r.Billed = http.StatusOK, price.charge(truth)
 		s.bill.Pico += r.Billed
 		s.bill.Calls++
@@ -202,18 +166,18 @@ func (s *Server) answer(r *Request, step Step) (a Answer, output, thinking int64
 	a = Answer{N: r.N, Model: r.Model, Blocked: step.Blocked}
 	id := func(i int) string { return fmt.Sprintf("%05d_%03d", r.N, i) }
 	if step.Thinking != "" || step.HiddenTokens > 0 {
-		a.Parts = append(a.Parts, Part{Kind: "thinking", Text: step.Thinking, ID: id(0), Tokens: s.tally.tokens(step.Thinking) + step.HiddenTokens})
+		a.Parts = append(a.Parts, Part{Kind: "thinking", Text: step.Thinking, ID: id(0), Tokens: s.tally.Tokens(step.Thinking) + step.HiddenTokens})
 	}
 	if step.Text != "" {
 		text := strings.ToValidUTF8(step.Text, "?")
-		a.Parts = append(a.Parts, Part{Kind: "text", Text: text, ID: id(1), Tokens: s.tally.tokens(text) + 3})
+		a.Parts = append(a.Parts, Part{Kind: "text", Text: text, ID: id(1), Tokens: s.tally.Tokens(text) + 3})
 	}
 	for i, tool := range step.Tools {
 		raw, err := json.Marshal(tool.Input)
 		if err != nil || tool.Input == nil {
 			raw = []byte("{}")
 		}
-		a.Parts = append(a.Parts, Part{Kind: "tool", Text: string(raw), Tool: tool, ID: id(2 + i), Tokens: s.tally.tokens(tool.Name+string(raw)) + 12})
+		a.Parts = append(a.Parts, Part{Kind: "tool", Text: string(raw), Tool: tool, ID: id(2 + i), Tokens: s.tally.Tokens(tool.Name+string(raw)) + 12})
 	}
 	if len(a.Parts) == 0 && !step.Blocked {
 		a.Parts = []Part{{Kind: "text", Text: "done", ID: id(1), Tokens: 4}}
@@ -231,7 +195,7 @@ func (s *Server) answer(r *Request, step Step) (a Answer, output, thinking int64
 		if p.Kind == "thinking" {
 			thinking += p.Tokens
 		}
-		s.tally.remember(s.dialect.Own(*p), p.Tokens)
+		s.tally.Remember(s.dialect.Own(*p), p.Tokens)
 		if a.Cut {
 			break
 		}
@@ -243,10 +207,7 @@ func (s *Server) send(w http.ResponseWriter, r *Request, step Step, a Answer) {
 	for k, v := range step.Header {
 		w.Header().Set(k, v)
 	}
-	out := &cutter{w: w, left: -1}
-	if step.Cut {
-		out.left = step.CutAfter
-	}
+	out := NewCutter(w, step.Cut, step.CutAfter)
 	var err error
 	switch {
 	case step.Raw != "":
@@ -263,85 +224,23 @@ func (s *Server) send(w http.ResponseWriter, r *Request, step Step, a Answer) {
 				break
 			}
 		}
-		if err == nil && out.left >= 0 {
-			err = errCut
+		if err == nil && out.Left >= 0 {
+			err = ErrCut
 		}
 	}
 	if err != nil {
-		s.edit(func() { r.Cut, r.Canceled = errors.Is(err, errCut), !errors.Is(err, errCut) })
+		s.Edit(func() { r.Cut, r.Canceled = errors.Is(err, ErrCut), !errors.Is(err, ErrCut) })
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// wait sleeps; a negative time is for ever. It is false when the client went or the server closed.
-func (s *Server) wait(req *http.Request, d time.Duration) bool {
-	if d == 0 {
-		return true
-	}
-	var after <-chan time.Time
-	if d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		after = t.C
-	}
-	select {
-	case <-after:
-		return true
-	case <-req.Context().Done():
-	case <-s.closed:
-	}
-	return false
-}
-
 func (s *Server) fail(w http.ResponseWriter, r *Request, step Step) {
-	s.edit(func() { r.Status = step.Status })
+	s.Edit(func() { r.Status = step.Status })
 	for k, v := range step.Header {
 		w.Header().Set(k, v)
 	}
 	if step.Message == "" {
 		step.Message = fmt.Sprintf("scripted error %d", step.Status)
 	}
-	sendJSON(w, step.Status, s.dialect.Failure(step.Status, step.Message))
-}
-
-func (s *Server) edit(f func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f()
-}
-
-func sendJSON(w http.ResponseWriter, status int, v any) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(raw) // the client may be gone
-}
-
-var errCut = errors.New("the script cut the connection")
-
-// cutter writes a body and breaks off after left bytes; -1: never.
-type cutter struct {
-	w    http.ResponseWriter
-	left int
-}
-
-func (c *cutter) Write(p []byte) (int, error) {
-	short := c.left >= 0 && len(p) > c.left
-	if short {
-		p = p[:c.left]
-	}
-	n, err := c.w.Write(p)
-	if c.left >= 0 {
-		c.left -= n
-	}
-	if f, ok := c.w.(http.Flusher); ok {
-		f.Flush()
-	}
-	if err == nil && short {
-		err = errCut
-	}
-	return n, err
+	SendJSON(w, step.Status, s.dialect.Failure(step.Status, step.Message))
 }
