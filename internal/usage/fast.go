@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"runtime"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
@@ -139,11 +140,11 @@ func lastElement(text []byte) int {
 	}
 }
 
-const resultType = `"result"`
+const typeKey = `"type"`
 
 // resultBefore reports whether the first limit bytes may hold an object with "type": "result". It may say so wrongly,
-// never the other way round: between quotes that are no escapes, these bytes are the value of a key type or text that
-// merely looks so. Large files are searched in two halves at once.
+// never the other way round: between quotes that are no escapes, these bytes are a key and its value or text that merely
+// looks so. Large files are searched in two halves at once.
 func resultBefore(file io.ReaderAt, limit int64) bool {
 	const worthIt = 16 << 20
 	if limit < worthIt || runtime.GOMAXPROCS(0) < 2 {
@@ -151,48 +152,73 @@ func resultBefore(file io.ReaderAt, limit int64) bool {
 	}
 	half := make(chan bool, 1)
 	go func() { half <- resultBetween(file, limit/2, limit) }()
-	found := resultBetween(file, 0, limit/2)
+	found := resultBetween(file, 0, limit/2+overlap)
 	return <-half || found
 }
 
-// resultBetween searches the values that end between from and to.
+// overlap is how much of a chunk is looked at again with the next one: longer than the longest key with its value that is
+// told from others.
+const overlap = 128
+
+// resultBetween searches the keys that begin at from or later and that end, with their value, before to.
 func resultBetween(file io.ReaderAt, from, to int64) bool {
-	const overlap = 128
+	if f, ok := file.(*os.File); ok {
+		if found, ok := resultMapped(f, from, to); ok {
+			return found
+		}
+	}
 	buf := make([]byte, chunkSize+overlap)
-	begin := max(0, from-overlap) // where buf starts in the file
 	kept := 0
-	for at := begin; at < to; {
+	for at := from; at < to; {
 		n, err := file.ReadAt(buf[kept:kept+int(min(chunkSize, to-at))], at)
 		if err != nil && !errors.Is(err, io.EOF) || n == 0 {
 			return true
 		}
 		part := buf[:kept+n]
-		for i := 0; ; i += len(resultType) {
-			k := bytes.Index(part[i:], []byte(resultType))
-			if k < 0 {
-				break
-			}
-			i += k
-			if typeBefore(part[:i], begin == 0) {
-				return true
-			}
+		if resultIn(part) {
+			return true
 		}
 		at += int64(n)
 		kept = copy(buf, part[max(0, len(part)-overlap):])
-		begin = at - int64(kept)
 	}
 	return false
 }
 
-// typeBefore reports whether text ends in `"type":`, or may do so before its first byte.
-func typeBefore(text []byte, whole bool) bool {
-	rest := bytes.TrimRight(text, " \t\r\n")
-	if len(rest) < 7 && !whole {
-		return true
+// resultIn reports whether text holds a key type with the value result, or one whose value it does not hold. It looks for
+// the y of the key, which is the rarest of its bytes in most texts, or for all of the key where that is no help.
+func resultIn(text []byte) bool {
+	const y = 2 // its place in the key
+	last := len(text) - (len(typeKey) - y)
+	for i, misses := y, 0; i <= last; i++ {
+		k := bytes.IndexByte(text[i:], typeKey[y])
+		if misses > 1<<10 && misses > i/8 {
+			k = bytes.Index(text[i-y:], []byte(typeKey))
+		}
+		if k < 0 {
+			return false
+		}
+		if i += k; i > last {
+			return false
+		}
+		if text[i+1] != typeKey[y+1] || string(text[i-y:i-y+len(typeKey)]) != typeKey {
+			misses++
+			continue
+		}
+		if mayBeResult(text[i-y+len(typeKey):]) {
+			return true
+		}
 	}
-	if !bytes.HasSuffix(rest, []byte(":")) {
-		return false
+	return false
+}
+
+// mayBeResult reports whether what follows a key type is, or with more bytes may be, the value result. A text that ends
+// within overlap bytes of its key is read again with what follows.
+func mayBeResult(rest []byte) bool {
+	whole := len(rest) >= overlap-len(typeKey)
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	if len(rest) > 0 && rest[0] == ':' {
+		rest = bytes.TrimLeft(rest[1:], " \t\r\n")
+		return bytes.HasPrefix(rest, []byte(`"result"`)) || whole && len(rest) < len(`"result"`)
 	}
-	rest = bytes.TrimRight(rest[:len(rest)-1], " \t\r\n")
-	return bytes.HasSuffix(rest, []byte(`"type"`)) || (len(rest) < 6 && !whole)
+	return whole && len(rest) == 0
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -108,6 +110,78 @@ func TestSearchInHalves(t *testing.T) {
 			t.Errorf("a result %d bytes from the middle is overlooked", at-len(data)/2)
 		}
 		copy(data[at:], bytes.Repeat([]byte{'y'}, len(needle)))
+	}
+}
+
+// TestResultInFindsWhatAPatternFinds compares with a pattern on texts of pieces of what is looked for.
+func TestResultInFindsWhatAPatternFinds(t *testing.T) {
+	t.Parallel()
+	pattern := regexp.MustCompile(`"type"[ \t\r\n]*:[ \t\r\n]*"result"`)
+	pieces := []string{`"type"`, `"typ`, `e"`, `"t`, "y", "yyyyyyyy", ":", " ", "\n\t\r", `"result"`, `"resul`, `t"`, `"`, `\"type\":\"result\"`, "{", strings.Repeat("y", 3000), strings.Repeat(" ", 150)}
+	found := 0
+	for seed := range uint64(20_000) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		var b bytes.Buffer
+		for range rng.IntN(12) {
+			b.WriteString(pieces[rng.IntN(len(pieces))])
+		}
+		if rng.IntN(4) == 0 {
+			b.WriteString(`"type":"result"}`)
+		}
+		if pattern.Match(b.Bytes()) {
+			found++
+			if !resultIn(b.Bytes()) {
+				t.Fatalf("overlooked in %q", b.Bytes())
+			}
+		}
+	}
+	if found < 1000 {
+		t.Errorf("only %d texts had one", found)
+	}
+}
+
+// TestSearchInAFile is the same for a mapped file, at every border of two windows, and for one that shrinks while it is
+// mapped.
+func TestSearchInAFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log")
+	const window = 1 << 20
+	data := bytes.Repeat([]byte{'y'}, 3*window)
+	needle := []byte(`{"type"  :  "result"}`)
+	for _, border := range []int{window, 2*window - overlap, 3*window - len(needle) - 30, 30} {
+		for at := border - 30; at <= border+30; at += 3 {
+			copy(data[at:], needle)
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			inFile(t, path, func(f *os.File) {
+				size := int64(len(data))
+				if !resultBetween(f, 0, size) || !resultBetween(f, int64(max(at-5, 0)), size) {
+					t.Errorf("a result at %d is overlooked", at)
+				}
+				if resultBetween(f, 0, int64(at)) || resultBetween(f, int64(at+len(needle)), size) {
+					t.Errorf("a result at %d is found where it is not", at)
+				}
+			})
+			copy(data[at:], bytes.Repeat([]byte{'y'}, len(needle)))
+		}
+	}
+	inFile(t, path, func(f *os.File) {
+		if !resultBetween(f, 0, 5*window) {
+			t.Error("what is not there is said to hold no result")
+		}
+	})
+}
+
+func inFile(t *testing.T, path string, f func(*os.File)) {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f(file)
+	if err := file.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

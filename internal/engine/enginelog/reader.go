@@ -21,6 +21,7 @@ type Reader struct {
 
 	buf      []byte
 	pos, end int
+	newline  int // the next line break at or after pos, end when there is none; less than pos: not known
 	eof      bool
 
 	ev      *Event
@@ -50,7 +51,7 @@ func NewReader(src io.Reader, want Want) *Reader {
 }
 
 func newReader(src io.Reader, want Want, size int) *Reader {
-	return &Reader{src: src, want: want, buf: make([]byte, size), ev: newEvent(), fresh: true}
+	return &Reader{src: src, want: want, buf: make([]byte, size), ev: newEvent(), fresh: true, newline: -1}
 }
 
 // Cut reports whether the file ended inside a value.
@@ -282,7 +283,7 @@ func (r *Reader) fill() bool {
 	}
 	r.keep(r.pos)
 	n := copy(r.buf, r.buf[r.pos:r.end])
-	r.pos, r.end, r.from = 0, n, 0
+	r.pos, r.end, r.from, r.newline = 0, n, 0, -1
 	for range 100 {
 		n, err := r.src.Read(r.buf[r.end:])
 		r.end += n

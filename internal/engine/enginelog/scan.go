@@ -221,8 +221,14 @@ func (r *Reader) skipString() status {
 		if k >= 0 {
 			text = part[:k]
 		}
-		if b := bytes.IndexByte(text, '\n'); b >= 0 {
-			r.pos += b
+		if r.newline < r.pos {
+			r.newline = r.end
+			if b := bytes.IndexByte(part, '\n'); b >= 0 {
+				r.newline = r.pos + b
+			}
+		}
+		if r.newline < r.pos+len(text) {
+			r.pos = r.newline
 			return atBreak
 		}
 		run := 0
