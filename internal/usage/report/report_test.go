@@ -267,3 +267,45 @@ func BenchmarkMake100k(b *testing.B) {
 		Make(records, ByTask, since, until)
 	}
 }
+
+// TestBarsAreDaysInARow: a day without a run has its place, labels never meet, and nothing is lost when days are put
+// together.
+func TestBarsAreDaysInARow(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2027, 1, 28, 0, 0, 0, 0, time.UTC)
+	for _, tt := range []struct{ days, bars, step int }{{1, 1, 1}, {31, 31, 1}, {32, 5, 7}, {108, 16, 7}, {109, 4, 28}, {400, 15, 28}} {
+		for shift := range 40 {
+			first := begin.AddDate(0, 0, shift)
+			last := first.AddDate(0, 0, tt.days-1)
+			rep := Report{Days: []Day{{first.Format(dayFormat), map[string]float64{"triage": 1}}}}
+			if tt.days > 1 {
+				rep.Days = append(rep.Days, Day{last.Format(dayFormat), map[string]float64{"triage": 0.25, "reanalyze": 0.5}})
+			}
+			bars := rep.bars()
+			seen, sum := map[string]bool{}, 0.0
+			for _, b := range bars {
+				seen[b.label] = true
+				sum += b.above([]string{"triage", "reanalyze"})
+			}
+			if want := 1 + 0.75*float64(min(tt.days-1, 1)); len(bars) != tt.bars || len(seen) != len(bars) || sum != want {
+				t.Fatalf("%d days from %s: %d bars, %d labels, $%v of $%v", tt.days, first.Format(dayFormat), len(bars), len(seen), sum, want)
+			}
+		}
+	}
+}
+
+func TestPieHasFewSlices(t *testing.T) {
+	t.Parallel()
+	var rep Report
+	for i := range 9 {
+		rep.Models = append(rep.Models, Share{fmt.Sprintf("m%d \"x\"\n", i), float64(9 - i)})
+	}
+	rep.Models = append(rep.Models, Share{"nothing", 0.004})
+	chart := rep.modelChart()
+	if strings.Count(chart, " : ") != 6 || !strings.Contains(chart, `"others" : 10.00`) || !strings.Contains(chart, "\"m0 'x' \" : 9.00\n") || strings.Contains(chart, "nothing") {
+		t.Error(chart)
+	}
+	if chart := (Report{Models: []Share{{"free", 0.001}}}).modelChart(); chart != "" {
+		t.Error(chart)
+	}
+}

@@ -11,24 +11,59 @@ import (
 // maxColumns is how wide the table for the terminal may be.
 const maxColumns = 100
 
-// columns are the table's, in both forms.
-var columns = []struct {
+// column is one of the table.
+type column struct {
 	name string
 	cell func(Row) string
-}{
-	{"runs", func(r Row) string { return fmt.Sprint(r.Runs) }},
-	{"done", func(r Row) string { return fmt.Sprint(r.Finished) }},
-	{"stop", func(r Row) string { return stoppedText(r) }},
-	{"turns", func(r Row) string { return pair(r.Turns, "%.0f") }},
-	{"time", func(r Row) string { return timePair(r.Seconds) }},
-	{"$", func(r Row) string { return centsText(r) }},
-	{"med", func(r Row) string { return money(r.USD.Median) }},
-	{"p90", func(r Row) string { return money(r.USD.P90) }},
-	{"max", func(r Row) string { return money(r.USD.Max) }},
-	{"/iss", func(r Row) string { return money(r.PerIssueUSD) }},
-	{"/ans", func(r Row) string { return money(r.PerAnswer) }},
-	{"cache", func(r Row) string { return percent(r.CachedShare) }},
-	{"unkn", func(r Row) string { return dash(r.Unknown) }},
+}
+
+// columns are the table's on a terminal, with names that leave room for the numbers.
+func columns() []column {
+	return []column{
+		{"runs", func(r Row) string { return fmt.Sprint(r.Runs) }},
+		{"done", func(r Row) string { return fmt.Sprint(r.Finished) }},
+		{"stop", stoppedText},
+		{"turns", func(r Row) string { return pair(r.Turns, "%.0f") }},
+		{"time", func(r Row) string { return timePair(r.Seconds) }},
+		{"$", centsText},
+		{"med", func(r Row) string { return money(r.USD.Median) }},
+		{"p90", func(r Row) string { return money(r.USD.P90) }},
+		{"max", func(r Row) string { return money(r.USD.Max) }},
+		{"/iss", func(r Row) string { return money(r.PerIssueUSD) }},
+		{"/ans", func(r Row) string { return money(r.PerAnswer) }},
+		{"cache", func(r Row) string { return percent(r.CachedShare) }},
+		{"unkn", func(r Row) string { return dash(r.Unknown) }},
+	}
+}
+
+// pageColumns are the same for a page, with whole words; three are one there, or the table would not fit.
+func pageColumns() []column {
+	var out []column
+	for _, c := range columns() {
+		switch c.name {
+		case "stop":
+			c.name = "stopped"
+		case "med":
+			c = column{"median/p90/max", func(r Row) string {
+				if r.USD.Median == nil {
+					return "?"
+				}
+				return money(r.USD.Median) + "/" + money(r.USD.P90) + "/" + money(r.USD.Max)
+			}}
+		case "p90", "max":
+			continue
+		case "/iss":
+			c.name = "per issue"
+		case "/ans":
+			c.name = "per answer"
+		case "cache":
+			c.name = "cached"
+		case "unkn":
+			c.name = "unknown"
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // stoppedText counts the runs that a limit ended and, behind a plus sign, those that ended in another way.
@@ -40,11 +75,10 @@ func stoppedText(r Row) string {
 	for _, n := range r.Other {
 		other += n
 	}
-	text := dash(stopped)
 	if other > 0 {
-		text += fmt.Sprintf("+%d", other)
+		return fmt.Sprintf("%d+%d", stopped, other)
 	}
-	return text
+	return dash(stopped)
 }
 
 func dash(n int) string {
@@ -105,7 +139,7 @@ func percent(x *float64) string {
 
 // Text writes the report for a terminal: an aligned table of at most 100 columns, forecast, advice.
 func (rep Report) Text(w io.Writer) error {
-	table := rep.table()
+	table := rep.table(columns())
 	widths := make([]int, len(table[0]))
 	for _, line := range table {
 		for i, cell := range line {
@@ -142,7 +176,7 @@ func (rep Report) Text(w io.Writer) error {
 	return err
 }
 
-func (rep Report) table() [][]string {
+func (rep Report) table(columns []column) [][]string {
 	head := []string{string(rep.By)}
 	for _, c := range columns {
 		head = append(head, c.name)
