@@ -155,7 +155,7 @@ func (c *chunks) note(ctx context.Context, title, file string, pull int) error {
 		text = string(data)
 	}
 	// Searched together: a secret may be split over both.
-	if _, err := c.clean(title + "\n\n" + text); err != nil {
+	if _, err := c.clean(title + "\n" + text); err != nil {
 		return err
 	}
 	text, err := c.clean(text)

@@ -100,7 +100,8 @@ func (t *Tracker) claim(ctx context.Context, c *Chunk, number int, pulls map[int
 		return ClaimResult{Issue: number, Result: Ours}
 	case v.Ours: // the lock is there, the log lacks it: finish what broke off
 		lock, _ := chunk.Holder(markers, t.Now())
-		return t.join(ctx, c, number, lock, func() {}) // another process of the same agent may be at it: the lock stays
+		lock.Nonce = "" // another process of the same agent may be at it: the lock stays
+		return t.join(ctx, c, number, lock, func() {})
 	}
 	lock, won, err := t.lock(ctx, c, number)
 	if err != nil {
@@ -167,13 +168,20 @@ func (t *Tracker) lock(ctx context.Context, c *Chunk, number int) (chunk.Marker,
 func (t *Tracker) join(ctx context.Context, c *Chunk, number int, lock chunk.Marker, undo func()) ClaimResult {
 	e := chunk.Event{Do: chunk.DoClaimed, Issue: number, Lock: lock.CommentID}
 	_, err := t.add(ctx, c, e, fmt.Sprintf("Claimed issue %d.", number))
-	if err == nil {
+	noted := err == nil
+	if noted {
 		err = t.again(ctx, c)
 	} else if log, err2 := t.log(ctx, c.ID, c); err2 == nil && slices.ContainsFunc(log, func(x chunk.Event) bool { return x.Do == e.Do && x.Lock == e.Lock }) {
 		err = t.again(ctx, c) // only its answer was lost
 	}
 	if err != nil {
 		undo()
+		if noted && lock.Nonce != "" && c.Record.Claim(number) != nil {
+			back := chunk.Event{Do: chunk.DoReleased, Issue: number, Reason: string(chunk.ReleaseWriteFailed)}
+			if _, err2 := t.add(ctx, c, back, fmt.Sprintf("Released issue %d: the claim could not be confirmed.", number)); err2 != nil {
+				t.Warn(err2.Error())
+			}
+		}
 		return ClaimResult{Issue: number, Result: Failed, Err: err}
 	}
 	if h := c.Record.Claim(number); h == nil || h.State != chunk.ClaimOpen {

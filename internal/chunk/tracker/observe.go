@@ -113,6 +113,11 @@ func (l *look) keep(ctx context.Context, h chunk.Held, issue ghapi.Issue, list [
 		return false, err
 	}
 	released := func(reason chunk.ReleaseReason) (bool, error) {
+		if issue.HasLabel(config.LabelClaimed) {
+			if err := l.Writer.RemoveLabel(ctx, h.Issue, "claimed", config.LabelClaimed); err != nil {
+				l.Warn(err.Error())
+			}
+		}
 		l.note(ctx, chunk.Event{Do: chunk.DoReleased, Issue: h.Issue, Reason: string(reason)}, fmt.Sprintf("Released issue %d: %s.", h.Issue, reason))
 		return false, nil
 	}
