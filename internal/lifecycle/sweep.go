@@ -208,7 +208,7 @@ func (s *sweep) list(ctx context.Context) []int {
 	for _, label := range []string{config.LabelNeedsInfo, config.LabelPossible} {
 		with(ghapi.IssueFilter{State: "open", Labels: []string{label}, OldestFirst: true})
 	}
-	for _, label := range []string{config.LabelStale, config.LabelNeedsInfo, config.LabelPossible, config.LabelNeedsTriage} {
+	for _, label := range []string{config.LabelStale, config.LabelNeedsInfo, config.LabelPossible, config.LabelNeedsTriage, config.LabelDuplicate} {
 		with(ghapi.IssueFilter{State: "closed", Labels: []string{label}, Since: s.o.Now.Add(-tidyBack), OldestFirst: true})
 	}
 	return numbers
