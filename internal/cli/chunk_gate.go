@@ -34,7 +34,8 @@ func newChunkPollCmd(a *app, o *chunkOptions) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.tell(o, []tracker.Polled{{Verdict: chunk.Poll(s)}})
+				v := chunk.Poll(s)
+				return a.tell(o, []tracker.Polled{{Verdict: v, Off: v.Disarm}})
 			}
 			c, err := a.chunks(o)
 			if err != nil {
@@ -102,10 +103,11 @@ func (a *app) tell(o *chunkOptions, polled []tracker.Polled) error {
 		Chunk   int       `json:"chunk,omitempty"`
 		Changed []int     `json:"changed,omitempty"`
 		Others  []verdict `json:"others,omitempty"`
+		off     bool
 	}
 	var all []verdict
 	for _, p := range polled {
-		all = append(all, verdict{Verdict: p.Verdict, Chunk: p.Chunk, Changed: p.Changed})
+		all = append(all, verdict{Verdict: p.Verdict, Chunk: p.Chunk, Changed: p.Changed, off: p.Off})
 	}
 	var err error
 	if o.json {
@@ -113,7 +115,7 @@ func (a *app) tell(o *chunkOptions, polled []tracker.Polled) error {
 		err = a.writeJSON(all[0])
 	} else {
 		for _, v := range all {
-			line := pollLine(v.Verdict)
+			line := pollLine(v.Verdict, v.off)
 			if v.Chunk != 0 {
 				line = fmt.Sprintf("chunk %d: %s", v.Chunk, line)
 			}
@@ -131,9 +133,9 @@ func (a *app) tell(o *chunkOptions, polled []tracker.Polled) error {
 	return err
 }
 
-func pollLine(v chunk.Verdict) string {
+func pollLine(v chunk.Verdict, off bool) string {
 	line := fmt.Sprintf("%s: %s", v.Action, v.Reason)
-	if v.Disarm {
+	if off {
 		line += ", the poll is switched off"
 	}
 	if len(v.Unknown) > 0 {

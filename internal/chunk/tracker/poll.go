@@ -13,6 +13,7 @@ type Polled struct {
 	Chunk int
 	chunk.Verdict
 	Changed []int // issues and pull requests that others have changed
+	Off     bool  // the schedule is off now
 }
 
 // Use is what the agent's logs say it has used.
@@ -62,8 +63,7 @@ func (t *Tracker) Poll(ctx context.Context, id int, o PollOptions) ([]Polled, er
 	}
 	if len(all) == 0 {
 		v := chunk.Poll(chunk.State{Facts: chunk.Facts{GitHub: "ok"}})
-		t.disarm(ctx)
-		return []Polled{{Verdict: v}}, nil
+		return []Polled{{Verdict: v, Off: !t.disarm(ctx)}}, nil
 	}
 	var out []Polled
 	var first error
@@ -85,6 +85,9 @@ func (t *Tracker) Poll(ctx context.Context, id int, o PollOptions) ([]Polled, er
 	}
 	if disarm {
 		armed := t.disarm(ctx)
+		for i := range out {
+			out[i].Off = !armed
+		}
 		for _, c := range all {
 			if c.Gate.Armed != armed && c.State != chunk.Wrapped {
 				c.Gate.Armed = armed
