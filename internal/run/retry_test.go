@@ -3,10 +3,12 @@ package run
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/claude"
 	"github.com/issue-assistant/issue-assistant/internal/session"
+	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
 
 // retryDriver is a fake engine with other operations at each start, which leaves a transcript at its first one.
@@ -283,7 +286,7 @@ func TestTakeBack(t *testing.T) {
 	write(t, filepath.Join(home, ".claude", "a.jsonl"), "{}")
 	write(t, outside, "mine")
 	if err := os.Link(outside, filepath.Join(home, "b")); err != nil {
-		t.Skipf("no second name can be made here: %v", err)
+		t.Fatal(err)
 	}
 	if err := os.Symlink(outside, filepath.Join(home, "c")); err != nil {
 		t.Fatal(err)
@@ -299,5 +302,55 @@ func TestTakeBack(t *testing.T) {
 		if _, err := os.Lstat(name); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestRetryAsAnotherUser: the conversation is there for the second start, whoever the engine runs as.
+func TestRetryAsAnotherUser(t *testing.T) {
+	t.Parallel()
+	testtool.NeedRoot(t)
+	env, err := exec.LookPath("env")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, iso := range map[string]Isolation{
+		"root": {Other: true},
+		"sudo": {Other: true, EUID: 1000, EGID: 1000, Sudo: []string{env}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, exe := openFolder(t)
+			o, starts, asked := retryOptions(t, []engine.CallRecord{retryTurn, retryFail, retryTurn},
+				[]string{"pid", "print=" + initLine, "call", "call", "print=" + broken}, []string{"pid", "print=" + initLine, "call", "print=" + success(okAnswer)})
+			o.Checkout, o.Temp, o.CLI, o.RulesFile = filepath.Join(dir, "checkout"), dir, exe, filepath.Join(dir, "rules.md")
+			write(t, filepath.Join(o.Checkout, "README.md"), "x")
+			write(t, o.RulesFile, "be brief")
+			o.Isolation = iso
+			o.Isolation.Self = exe
+			var owner uint32
+			retry := o.Retry
+			o.Retry = func(a Attempt) session.Decision {
+				info, err := os.Stat((*starts)[0].Home)
+				if err != nil {
+					t.Error(err)
+				} else if st, ok := info.Sys().(*syscall.Stat_t); ok {
+					owner = st.Uid
+				}
+				return retry(a)
+			}
+			res, err := Run(t.Context(), o)
+			if err != nil || res.Ended != engine.Finished || len(*starts) != 2 || (*starts)[1].Resume != "0f0e" || !(*asked)[0].Kept {
+				t.Fatalf("%+v %v, asked %+v", res, err, *asked)
+			}
+			if iso.EUID != 0 && owner != 1000 {
+				t.Errorf("between the starts the home belongs to %d", owner)
+			}
+			if pid := find(records(t, o.ExecutionFile), "pid"); pid["uid"] != 65534.0 {
+				t.Errorf("the engine ran as %v", pid["uid"])
+			}
+			if left, err := filepath.Glob(filepath.Join(dir, "issue-assistant-run-*")); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v %v", left, err)
+			}
+		})
 	}
 }
