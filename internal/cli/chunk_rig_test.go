@@ -164,18 +164,24 @@ func TestAChunkFromItsStartToItsEnd(t *testing.T) {
 	if !r.armed() {
 		t.Error("the poll is not armed by the first claim")
 	}
-	if got := r.labels(issues[0]); got != "issue-assistant:ready issue-assistant:claimed" {
+	if got := r.labels(issues[0]); got != config.LabelReady+" "+config.LabelClaimed {
 		t.Errorf("labels %q", got)
 	}
 	r.want("ghs_job", 0, "chunk "+id+": run: live_and_changed; not known: calls, context_tokens, cost_usd; look at "+issues[0]+", "+issues[1], "chunk", "poll")
-	r.want("tok_b", 1, "refused "+issues[0]+": held", "chunk", "claim", "--chunk", r.start("tok_b"), issues[0])
-	_, out, errs := r.as("ghs_job", "chunk", "status", "--chunk", id)
-	t.Log(out, errs)
-	pr := r.s.AddPullRequest(ghapi.PullRequest{Title: "Fix both", Body: "Fixes #" + issues[0] + "\n<!-- issue-assistant:chunk-agent chunk=" + id + " -->", Author: ghapi.User{Login: "agent-a"}, Closes: []ghapi.IssueRef{{Number: number(t, issues[0])}}})
-	r.pass(time.Minute)
-	r.want("tok_a", 0, "chunk "+id+": quiet: own_events_only", "chunk", "poll", "--chunk", id, "--ran")
-	r.s.SetPullState(pr, "maintainer", "merged")
-	_, out, errs = r.as("ghs_job", "chunk", "status", "--chunk", id)
-	t.Log(out, errs)
-	t.Log(r.s.Dump())
+	p, q := r.pull(id, issues[0]), r.pull(id, issues[1])
+	r.want("tok_a", 0, "chunk "+id+": quiet: no_change", "chunk", "poll", "--chunk", id, "--ran")
+	r.s.AddReview(p, "reviewer[bot]", "one fault")
+	r.s.SetPullState(p, "maintainer", "merged")
+	r.want("tok_a", 0, "chunk "+id+": run: live_and_changed; not known: calls, context_tokens, cost_usd; look at "+issues[0]+", "+strconv.Itoa(p), "chunk", "poll", "--chunk", id)
+	r.pass(time.Second)
+	r.s.CommentAs(p, "agent-a", "mended in the next one")
+	r.s.SetPullState(q, "maintainer", "merged")
+	r.want("tok_a", 0, "chunk "+id+": wrap: nothing_live, the poll is switched off", "chunk", "poll", "--chunk", id, "--ran", "--execution-file", r.use(40, 90_000, 3.5))
+	r.want("tok_a", 0, "chunk "+id+": wrapped, ready for reset\n2 pull requests · 40 calls · last context 90000 tokens · $3.50 · $1.75 per pull request", "chunk", "wrap", "--chunk", id)
+	if r.armed() {
+		t.Error("the poll is armed")
+	}
+	if i, _ := r.s.Issue(number(t, id)); i.State != "closed" {
+		t.Errorf("the chunk issue is %s", i.State)
+	}
 }
