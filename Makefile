@@ -163,3 +163,10 @@ deadcode:
 .PHONY: chaos-chunk
 chaos-chunk:
 	CHUNK_SEEDS=1000 go test ./internal/chunk/tracker -count=1 -v -run TestTwoAgents -timeout 1h
+
+# README's set-up section, followed to the letter on a stand-in of github.com; writes docs/benchmarks/setup.md. The same
+# trial is a test of `go test`.
+.PHONY: bench-setup
+bench-setup:
+	mkdir -p docs/benchmarks
+	SETUP_TRIAL=$(CURDIR)/docs/benchmarks/setup.md go test ./internal/e2e -count=1 -timeout 10m -run TestReadmeSetUp

@@ -39,10 +39,8 @@ func NextSteps(p *Plan) string {
 		}
 	}
 	var b strings.Builder
-	if len(paths) > 0 {
-		b.WriteString("# Put the files on the default branch, by a pull request if that is your way:\n")
-		fmt.Fprintf(&b, "git add -A -- %s\n", strings.Join(paths, " "))
-		b.WriteString("git commit -m 'Set up the issue assistant' && git push\n\n")
+	if !p.Pins.Assistant.released() {
+		b.WriteString("# This commit is no release: its workflows run only while this variable is on.\ngh variable set ISSUE_ASSISTANT --body on\n\n")
 	}
 	b.WriteString(`# The environment that keeps the key; only the default branch may use it:
 branch=$(gh repo view --json defaultBranchRef --jq .defaultBranchRef.name)
@@ -55,19 +53,18 @@ gh api -X POST 'repos/{owner}/{repo}/environments/issue-assistant/deployment-bra
 	if p.Settings.Engine == engine.Claude {
 		fmt.Fprintf(&b, "# or, for a subscription: gh secret set %s --env issue-assistant\n", secrets[1])
 	}
+	if len(paths) > 0 {
+		b.WriteString("\n# Put the files on the default branch, by a pull request if that is your way; labels.toml there makes the labels:\n")
+		fmt.Fprintf(&b, "git add -A -- %s\n", strings.Join(paths, " "))
+		b.WriteString("git commit -m 'Set up the issue assistant' && git push\n")
+	}
 	b.WriteString(`
-# The labels of .issue-assistant/labels.toml, once the files are on the default branch:
-gh workflow run issue-assistant-labels.yml -f dry-run=false
-
 # Issues should close with the release, not with the merge: switch off "Auto-close issues with merged linked pull
 # requests" under Settings, General, Issues, or set close_with_release = false.
 gh repo view --web
 
-# Look at all of it:
-issue-assistant check --online
+# When the run "Issue assistant: labels" is done, look at all of it, with your own token:
+GH_TOKEN=$(gh auth token) issue-assistant check --online
 `)
-	if !p.Pins.Assistant.released() {
-		b.WriteString("\n# This commit is no release: its workflows run only while this variable is on.\ngh variable set ISSUE_ASSISTANT --body on\n")
-	}
 	return b.String()
 }
