@@ -37,7 +37,7 @@ func TestARunBehindAProxy(t *testing.T) {
 			return
 		}
 		opened.Add(1)
-		far, err := net.Dial("tcp", server.Listener.Addr().String()) //nolint:noctx // loopback
+		far, err := net.Dial("tcp", server.Listener.Addr().String())
 		if err != nil {
 			panic(err)
 		}

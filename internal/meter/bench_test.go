@@ -41,7 +41,7 @@ func TestOverhead(t *testing.T) { //nolint:paralleltest // it measures time
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Close()
+	defer func() { _ = m.Close() }()
 	for _, kb := range []int{14, 200} {
 		// Turns are limited to 200: each round has a meter's worth of calls.
 		a, b := medians(t, 90, proxy.URL, m.BaseURL(), request(kb<<10, false))
@@ -49,14 +49,14 @@ func TestOverhead(t *testing.T) { //nolint:paralleltest // it measures time
 		if b-a > time.Millisecond {
 			t.Errorf("a request of %d kB takes %s longer", kb, b-a)
 		}
-		m.Close()
+		_ = m.Close()
 		if m, err = meter.Start(context.Background(), meter.Options{
 			Provider: "anthropic", Upstream: up.URL, Key: realKey, Model: "claude-haiku-5-5",
 			BudgetUSD: 100, MaxTurns: 200, Prices: table(t), Now: time.Now,
 		}); err != nil {
 			t.Fatal(err)
 		}
-		defer m.Close()
+		defer func() { _ = m.Close() }()
 	}
 	aMed, a99 := chunks(t, proxy.URL)
 	bMed, b99 := chunks(t, m.BaseURL())
@@ -89,7 +89,7 @@ func medians(t *testing.T, n int, a, b string, body []byte) (time.Duration, time
 				t.Fatal(err)
 			}
 			_, err = io.Copy(io.Discard, resp.Body)
-			resp.Body.Close()
+			_ = resp.Body.Close()
 			if err != nil || resp.StatusCode != 200 {
 				t.Fatal(resp.StatusCode, err)
 			}
@@ -108,19 +108,19 @@ func upstream(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	if !bytes.Contains(body, []byte(`"stream":true`)) {
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"type":"message","model":"claude-haiku-5-5","stop_reason":"end_turn","content":[{"type":"text","text":"ok"}],"usage":{"input_tokens":50000,"output_tokens":5}}`)
+		_, _ = io.WriteString(w, `{"type":"message","model":"claude-haiku-5-5","stop_reason":"end_turn","content":[{"type":"text","text":"ok"}],"usage":{"input_tokens":50000,"output_tokens":5}}`)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	f := w.(http.Flusher)
-	io.WriteString(w, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"claude-haiku-5-5\",\"usage\":{\"input_tokens\":5000,\"output_tokens\":1}}}\n\n")
+	_, _ = io.WriteString(w, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"claude-haiku-5-5\",\"usage\":{\"input_tokens\":5000,\"output_tokens\":1}}}\n\n")
 	f.Flush()
 	for i := range 1000 {
-		fmt.Fprintf(w, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"word %d\"},\"at\":%d}\n\n", i, time.Now().UnixNano())
+		_, _ = fmt.Fprintf(w, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"word %d\"},\"at\":%d}\n\n", i, time.Now().UnixNano())
 		f.Flush()
 		time.Sleep(time.Millisecond)
 	}
-	io.WriteString(w, "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":3000}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
+	_, _ = io.WriteString(w, "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":3000}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
 }
 
 func chunks(t *testing.T, base string) (median, p99 time.Duration) {
@@ -144,7 +144,7 @@ func chunks(t *testing.T, base string) (median, p99 time.Duration) {
 			}
 			all = append(all, time.Duration(now-sent))
 		}
-		resp.Body.Close()
+		_ = resp.Body.Close()
 	}
 	slices.Sort(all)
 	return all[len(all)/2], all[len(all)*99/100]
@@ -170,7 +170,7 @@ func parallelStreams(t *testing.T, base string) int64 {
 				t.Error(err)
 				return
 			}
-			defer resp.Body.Close()
+			defer func() { _ = resp.Body.Close() }()
 			if n, err := io.Copy(io.Discard, resp.Body); err != nil || n < 100_000 {
 				t.Errorf("status %d, %d bytes, %v", resp.StatusCode, n, err)
 			}

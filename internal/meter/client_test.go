@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -71,9 +72,7 @@ func (c *client) body(stream bool, extra []map[string]any) []byte {
 		if blocks, ok := last["content"].([]map[string]any); ok && len(blocks) > 0 {
 			marked := append([]map[string]any(nil), blocks...)
 			b := map[string]any{"cache_control": cache}
-			for k, v := range marked[len(marked)-1] {
-				b[k] = v
-			}
+			maps.Copy(b, marked[len(marked)-1])
 			marked[len(marked)-1] = b
 			messages[n-1] = map[string]any{"role": last["role"], "content": marked}
 		}

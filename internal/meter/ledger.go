@@ -93,7 +93,7 @@ func (l *ledger) begin() (n int, ok bool) {
 
 // admit reserves for a call or says why it does not go out. While calls in flight hold what it needs, it waits for them.
 // count asks the provider how large the prompt is (0: no answer); it is called at most once, when bytes do not fit.
-func (l *ledger) admit(ctx context.Context, n int, r *request, price Price, count func() int64) (*grant, error) {
+func (l *ledger) admit(ctx context.Context, n int, r *request, price Price, count func(context.Context) int64) (*grant, error) {
 	counted, tokens := false, int64(0)
 	for {
 		l.mu.Lock()
@@ -106,7 +106,7 @@ func (l *ledger) admit(ctx context.Context, n int, r *request, price Price, coun
 		if tight && !v.turnsOut && !counted && (r.uncounted || v.size.added > perRequest) {
 			counted = true
 			l.mu.Unlock()
-			tokens = count()
+			tokens = count(ctx)
 			l.mu.Lock()
 			if tokens > 0 && !l.plausible(r, l.known.bound(r.blocks), tokens) {
 				tokens = 0

@@ -85,7 +85,7 @@ func (c *call) serve(w http.ResponseWriter, in *http.Request, path string) (abor
 		return c.refuse(w, &refusal{ended: engine.UnknownModel, reason: "the model has no price, so no budget can be held: the request is not sent"})
 	}
 	header := c.header(in.Header)
-	grant, err := c.m.ledger.admit(in.Context(), c.n, req, price, func() int64 { return c.m.count(in.Context(), req, header) })
+	grant, err := c.m.ledger.admit(in.Context(), c.n, req, price, func(ctx context.Context) int64 { return c.m.count(ctx, req, header) })
 	if err != nil {
 		return c.refuse(w, err)
 	}

@@ -339,7 +339,7 @@ func TestRedirectsAndDeadProviders(t *testing.T) {
 		t.Fatal(err)
 	}
 	dead := "http://" + l.Addr().String()
-	l.Close()
+	_ = l.Close()
 	r = start(t, anthropic.Script{}, func(o *meter.Options) { o.Upstream = dead })
 	if status, body, _, _ := r.raw(t, "POST", r.messages(), fmt.Sprintf(plainBody, ""), nil); status != 502 || !strings.Contains(body, "cannot be reached") {
 		t.Errorf("dead provider: %d %s", status, body)

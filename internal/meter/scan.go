@@ -224,7 +224,7 @@ func (s *scan) scalar() error {
 	from := s.i
 	for s.i < len(s.b) {
 		c := s.b[s.i]
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == '-' || c == '+' || c == '.' || c == 'E') {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && c != '-' && c != '+' && c != '.' && c != 'E' {
 			break
 		}
 		s.i++

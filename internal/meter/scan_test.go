@@ -149,7 +149,7 @@ func TestReaderOfAnswers(t *testing.T) {
 	} {
 		r := anthropicAPI{newHasher()}.reader(nil, "text/event-stream; charset=utf-8")
 		for _, data := range []string{fmt.Sprintf(start, tt.start), tt.extra, fmt.Sprintf(end, tt.end), `{"type":"message_stop"}`} {
-			fmt.Fprintf(r, "event: x\ndata: %s\n\n", data)
+			_, _ = fmt.Fprintf(r, "event: x\ndata: %s\n\n", data)
 		}
 		a := r.answer(true)
 		if a.final != tt.final || a.usage != tt.want || a.model != "m-1" || a.stop != "end_turn" {
@@ -163,8 +163,8 @@ func TestASecondStartIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	r := anthropicAPI{newHasher()}.reader(nil, "text/event-stream")
 	const start = "data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":%d}}}\n\n"
-	fmt.Fprintf(r, start+start, 50_000, 5)
-	fmt.Fprint(r, "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":9}}\n\ndata: {\"type\":\"message_stop\"}\n\n")
+	_, _ = fmt.Fprintf(r, start+start, 50_000, 5)
+	_, _ = fmt.Fprint(r, "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":9}}\n\ndata: {\"type\":\"message_stop\"}\n\n")
 	if a := r.answer(true); a.final || a.turn {
 		t.Errorf("%+v", a)
 	}

@@ -52,7 +52,7 @@ func (p *tunnel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusProxyAuthRequired)
 		return
 	}
-	far, err := net.Dial("tcp", r.Host) //nolint:noctx // loopback
+	far, err := net.Dial("tcp", r.Host)
 	if err != nil {
 		w.WriteHeader(http.StatusBadGateway)
 		return
@@ -119,7 +119,7 @@ func TestAProxySeesOnlyTheWay(t *testing.T) {
 		pool := x509.NewCertPool()
 		pool.AddCert(secure.Certificate())
 		m.client.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
-		resp, err := http.Post(m.BaseURL()+"/v1/messages", "application/json", //nolint:noctx // loopback
+		resp, err := http.Post(m.BaseURL()+"/v1/messages", "application/json",
 			strings.NewReader(`{"model":"claude-opus-5-5","max_tokens":100,"messages":[{"role":"user","content":"the-words-of-the-prompt"}]}`))
 		if err != nil {
 			t.Fatal(err)

@@ -155,3 +155,40 @@ func TestALargeReadStillGetsItsAnswer(t *testing.T) {
 		}
 	}
 }
+
+// TestAnObedientRunAlwaysAnswers: a model that reads until it is asked for its answer is always asked in time, whatever
+// the size of its reads, with and without the provider's cache and counter.
+func TestAnObedientRunAlwaysAnswers(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1000, 8000, 40_000, 0} {
+		for seed := range 8 {
+			miss, silent, budget := float64(seed&1), seed&2 != 0, []float64{0.5, 1}[seed>>2]
+			script := anthropic.Script{
+				Next: func(q *anthropic.Request) anthropic.Step {
+					if q.Says(meter.LastNote) {
+						return anthropic.Step{HiddenTokens: 300, Answer: map[string]string{"comment": strings.Repeat("word ", 300)}}
+					}
+					return read(1)
+				},
+				Counter: anthropic.Counter{Seed: uint64(seed), Min: 0.2, Max: 0.4, MissRate: miss},
+			}
+			if silent {
+				script.Count = func(int64) (int64, int) { return 0, http.StatusInternalServerError }
+			}
+			r := newRig(t, script, func(o *meter.Options) { o.BudgetUSD, o.MaxTurns = budget, 200 })
+			c := r.client(uint64(seed))
+			c.result = func(name string) string {
+				n := size
+				if n == 0 { // any size
+					n = 200 + c.rand.IntN(40_000)
+				}
+				return source(n)(name)
+			}
+			c.run(t.Context(), "issue 12", 300)
+			if bill := r.api.Bill().USD(); c.answer == nil || bill > budget {
+				t.Errorf("%d bytes a read, seed %d: answer %s, billed $%.4f of $%v, %+v", size, seed, c.answer, bill, budget, r.Summary())
+			}
+			r.close()
+		}
+	}
+}

@@ -24,7 +24,7 @@ func post(t *testing.T, url, body string) (int, string, error) {
 	if err != nil {
 		return 0, "", err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(resp.Body)
 	return resp.StatusCode, string(raw), err
 }
@@ -201,7 +201,7 @@ func TestHangEndsWithTheClientAndTheServer(t *testing.T) {
 	defer cancel()
 	req, _ := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1/messages", strings.NewReader(fmt.Sprintf(hello, "")))
 	if resp, err := http.DefaultClient.Do(req); err == nil {
-		resp.Body.Close()
+		_ = resp.Body.Close()
 		t.Error("it answered")
 	}
 	done := make(chan struct{})
