@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -106,6 +107,16 @@ func RevertsOf(commits []ghapi.Commit, repo string, more ...Revert) Reverts {
 		}
 	}
 	return r
+}
+
+// and joins what two lists of commits say.
+func (r Reverts) and(more Reverts) Reverts {
+	out := Reverts{by: maps.Clone(r.by), pulls: maps.Clone(r.pulls)}
+	for of, by := range more.by {
+		out.by[of] = append(slices.Clone(out.by[of]), by...)
+	}
+	maps.Copy(out.pulls, more.pulls)
+	return out
 }
 
 func pullKey(n int) string { return "#" + strconv.Itoa(n) }

@@ -57,7 +57,7 @@ type sweep struct {
 	reverts  Reverts
 	fixes    map[int][]Fix // found in this run, by issue, oldest first
 	releases []ghapi.Release
-	compared map[string]Standing
+	compared map[string]compared
 	handled  map[int]bool
 	inARow   int
 	actor    *actor
@@ -67,7 +67,7 @@ type sweep struct {
 // Sweep does everything that is due. It never stops at one issue: what failed stands in the result.
 func Sweep(ctx context.Context, client GitHub, o Options) Result {
 	s := &sweep{
-		o: o, client: client, fixes: map[int][]Fix{}, compared: map[string]Standing{}, handled: map[int]bool{},
+		o: o, client: client, fixes: map[int][]Fix{}, compared: map[string]compared{}, handled: map[int]bool{},
 		res: Result{Mode: o.Mode},
 	}
 	s.actor = &actor{sweep: s}
@@ -298,55 +298,71 @@ func (s *sweep) released(ctx context.Context, facts []Facts) {
 	}
 }
 
-// first is the first release that settles the fixes: it holds one at least, and lacks none. A fix that was taken back
-// before it or in a later one counts no more, also when the revert is older than what the sweep reads of the branch.
+// first is the first release from which on all fixes are held. A fix that was taken back counts no more, also when its
+// revert is older than what the sweep reads of the branch; one that came back waits for the next release.
 func (s *sweep) first(ctx context.Context, fixes []Fix) (ghapi.Release, bool, error) {
-	releases := Candidates(s.releases, fixes)
-	for k, r := range releases {
-		holds, lacks := false, false
-		for _, x := range fixes {
-			standing, err := s.standing(ctx, x, r.Tag)
-			if err == nil && standing == HasIt {
-				standing, err = s.since(ctx, x, releases[k+1:])
-			}
-			if err != nil {
-				return ghapi.Release{}, false, err
-			}
-			holds = holds || standing == HasIt
-			if lacks = standing == Lacks; lacks {
-				break
-			}
+	var live []Fix
+	held := map[string]int{} // tag -> live fixes
+	for _, x := range fixes {
+		tags, dead, err := s.heldBy(ctx, x)
+		if err != nil {
+			return ghapi.Release{}, false, err
 		}
-		if holds && !lacks {
+		if dead {
+			continue
+		}
+		live = append(live, x)
+		for _, tag := range tags {
+			held[tag]++
+		}
+	}
+	for _, r := range Candidates(s.releases, live) {
+		if len(live) > 0 && held[r.Tag] == len(live) {
 			return r, true, nil
 		}
 	}
 	return ghapi.Release{}, false, nil
 }
 
-// since is how the newest release that knows a fix stands to it; those of other branches do not.
-func (s *sweep) since(ctx context.Context, fix Fix, later []ghapi.Release) (Standing, error) {
-	for _, r := range slices.Backward(later) {
-		if standing, err := s.standing(ctx, fix, r.Tag); err != nil || standing != Lacks {
-			return standing, err
+// heldBy lists the releases that hold a fix, newest first, back to the one that last came without it again.
+func (s *sweep) heldBy(ctx context.Context, fix Fix) (tags []string, dead bool, err error) {
+	for _, r := range slices.Backward(Candidates(s.releases, []Fix{fix})) {
+		c, err := s.compare(ctx, fix, r.Tag)
+		if err != nil {
+			return nil, false, err
+		}
+		switch c.standing {
+		case HasIt:
+			tags = append(tags, r.Tag)
+		case TakenBack:
+			return tags, len(tags) == 0 && c.reverts.and(s.reverts).Has(fix), nil
+		case Lacks: // a release of another branch knows nothing of it
 		}
 	}
-	return HasIt, nil
+	return tags, false, nil
 }
 
-func (s *sweep) standing(ctx context.Context, fix Fix, tag string) (Standing, error) {
+// compared is how a release stands to a fix, and what it reverts.
+type compared struct {
+	standing Standing
+	reverts  Reverts
+}
+
+func (s *sweep) compare(ctx context.Context, fix Fix, tag string) (compared, error) {
 	key := fix.Commit + " " + tag
 	if known, ok := s.compared[key]; ok {
 		return known, nil
 	}
-	out := Lacks
+	var out compared
 	cmp, err := s.client.Compare(ctx, fix.Commit, tag)
 	switch kind := ghapi.KindOf(err); {
 	case kind == ghapi.KindNotFound || kind == ghapi.KindInvalid: // no such tag, or the commit is gone
 	case err != nil:
-		return Lacks, err
+		return out, err
 	default:
-		out = StandingOf(cmp, s.client.Repo(), fix)
+		if out.standing = StandingOf(cmp, s.client.Repo(), fix); out.standing == TakenBack {
+			out.reverts = RevertsOf(cmp.Commits, s.client.Repo())
+		}
 	}
 	s.compared[key] = out
 	return out, nil

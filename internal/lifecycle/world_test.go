@@ -77,19 +77,20 @@ func (w wired) open() (lifecycle.GitHub, func() ghapi.Writer) {
 // world is a place with a history that the test knows by itself: it never asks the lifecycle what should happen.
 type world struct {
 	place
-	t      testing.TB
-	now    time.Time
-	config config.Config
-	texts  comment.Catalog
-	rnd    *rand.Rand
-	issues []*simulated
-	order  []string                   // releases, oldest first
-	tags   map[string]map[string]bool // release -> hashes whose content it holds
-	beside map[string]bool            // releases of other branches
-	main   map[string]bool            // hashes whose content the default branch holds
-	nth    int
-	shas   int
-	bugs   int // what did not hold
+	t         testing.TB
+	now       time.Time
+	config    config.Config
+	texts     comment.Catalog
+	rnd       *rand.Rand
+	issues    []*simulated
+	order     []string                   // releases, oldest first
+	tags      map[string]map[string]bool // release -> hashes whose content it holds
+	beside    map[string]bool            // releases of other branches
+	published map[string]time.Time
+	main      map[string]bool // hashes whose content the default branch holds
+	nth       int
+	shas      int
+	bugs      int // what did not hold
 
 	started int // triages
 }
@@ -110,12 +111,13 @@ type fix struct {
 	sha, revert string // revert: the hash of what took it back, the last time
 	pull        int
 	at          time.Time
-	reverted    time.Time
+	reverted    time.Time // the last time
+	back        time.Time // and brought back
 }
 
 // newWorld makes a world of a number of issues. Quick: in memory alone.
 func newWorld(t testing.TB, seed uint64, count int, quick bool) *world {
-	w := &world{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), tags: map[string]map[string]bool{}, beside: map[string]bool{}, main: map[string]bool{}}
+	w := &world{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), tags: map[string]map[string]bool{}, beside: map[string]bool{}, published: map[string]time.Time{}, main: map[string]bool{}}
 	r := newRig(t)
 	w.config, w.texts, w.now = r.config, r.texts, start
 	w.place = wired{rig: r, branches: map[string][]ghapi.Commit{}}
@@ -236,6 +238,8 @@ func (w *world) act() {
 		}
 		if w.main[f.sha] = !w.main[f.sha]; !w.main[f.sha] {
 			f.reverted = w.now
+		} else {
+			f.back = w.now
 		}
 	case 15: // a person opens it again
 		if i.State == "closed" && w.rnd.IntN(4) == 0 {
@@ -278,6 +282,7 @@ func (w *world) publish(day int) {
 	w.AddRelease(ghapi.Release{Tag: tag, CreatedAt: w.now, PublishedAt: w.now})
 	w.tags[tag] = holds
 	w.order = append(w.order, tag)
+	w.published[tag] = w.now
 }
 
 // remember keeps the issues as they are before a sweep.
@@ -351,7 +356,7 @@ func (w *world) judgeClosing(x *simulated, is ghapi.Issue, all []ghapi.Comment) 
 	}
 	m, _ := comment.ParseMarker(released[len(released)-1].Body)
 	live := w.live(x)
-	if first := w.first(live); first != m.Tag {
+	if first := w.first(live); first != m.Tag && !w.unknowable(x) {
 		w.say("#%d was closed with %q, but %q is the first release that holds %v%s", x.n, m.Tag, first, live, w.story(x))
 	}
 }
@@ -384,14 +389,40 @@ func (w *world) forgotten(f fix) bool {
 		if !holds && w.beside[tag] {
 			continue
 		}
-		return holds && w.now.Sub(f.reverted) > 60*24*time.Hour-time.Hour
+		return holds && w.now.Sub(f.reverted) > lookBack
 	}
 	return false
 }
 
-// first is the first release that holds all of some fixes; empty: none does.
+// lookBack is how far the sweep reads the default branch, less what a day's sweep may be early.
+const lookBack = 60*24*time.Hour - time.Hour
+
+// since is the place of the first release that counts for a fix: after the last one of the default branch that came
+// without it although it had been merged.
+func (w *world) since(f fix) int {
+	for k, tag := range slices.Backward(w.order) {
+		if !w.beside[tag] && !w.tags[tag][f.sha] && w.published[tag].After(f.at) {
+			return k + 1
+		}
+	}
+	return 0
+}
+
+// unknowable reports whether a fix came back so long ago that a sweep no longer reads the commit, and no release since
+// holds it: then nothing tells the sweep that it is there.
+func (w *world) unknowable(x *simulated) bool {
+	return slices.ContainsFunc(x.fixes, func(f fix) bool {
+		return w.main[f.sha] && !f.back.IsZero() && w.now.Sub(f.back) > lookBack && w.first([]fix{f}) == ""
+	})
+}
+
+// first is the first release from which on all of some fixes are held; empty: none.
 func (w *world) first(fixes []fix) string {
-	for _, tag := range w.order {
+	from := 0
+	for _, f := range fixes {
+		from = max(from, w.since(f))
+	}
+	for _, tag := range w.order[from:] {
 		if len(fixes) > 0 && !slices.ContainsFunc(fixes, func(f fix) bool { return !w.tags[tag][f.sha] }) {
 			return tag
 		}
@@ -407,7 +438,7 @@ func (w *world) settle() {
 			continue
 		}
 		if is.State == "open" && is.HasLabel(fixedLabel) && slices.Equal(is.Labels, x.before.Labels) && is.Comments == x.before.Comments {
-			if live := w.live(x); w.first(live) != "" {
+			if live := w.live(x); w.first(live) != "" && !w.unknowable(x) {
 				w.say("#%d is open although %s holds its fixes %v%s", x.n, w.first(live), live, w.story(x))
 			}
 		}
