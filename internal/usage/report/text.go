@@ -44,7 +44,7 @@ func pageColumns() []column {
 		case "stop":
 			c.name = "stopped"
 		case "med":
-			c = column{"median/p90/max", func(r Row) string {
+			c = column{"med/p90/max", func(r Row) string {
 				if r.USD.Median == nil {
 					return "?"
 				}
