@@ -127,20 +127,24 @@ func Launch(in io.Reader, stdout, stderr *os.File) (int, error) {
 // takeBack makes the engine's home the caller's own again. What has a second name may be a file from elsewhere: it is
 // removed from the home and keeps its owner.
 func takeBack(home string, to user) error {
-	err := filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return fmt.Errorf("take the engine's home back: %w", err)
+	}
+	err = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		info, err := d.Info()
+		info, err := root.Lstat(path)
 		if err != nil {
 			return err
 		}
 		if st, ok := info.Sys().(*syscall.Stat_t); !ok || !d.IsDir() && st.Nlink > 1 {
-			return os.Remove(path)
+			return root.Remove(path)
 		}
-		return os.Lchown(path, int(to.UID), int(to.GID))
+		return root.Lchown(path, int(to.UID), int(to.GID))
 	})
-	if err != nil {
+	if err = errors.Join(err, root.Close()); err != nil {
 		return errors.Join(fmt.Errorf("take the engine's home back: %w", err), os.RemoveAll(home))
 	}
 	return nil

@@ -291,7 +291,7 @@ func TestTakeBack(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(home, "c")); err != nil {
 		t.Fatal(err)
 	}
-	me := user{UID: uint32(os.Getuid()), GID: uint32(os.Getgid())} //nolint:gosec // small numbers
+	me := user{UID: uint32(os.Getuid()), GID: uint32(os.Getgid())}
 	if err := takeBack(home, me); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -154,8 +155,9 @@ func (b builder) build(pick []int) (in Input, reasons []Reason, notes []Note) {
 	return in, reasons, notes
 }
 
-// check decides on one input and holds the decision to every invariant that a single input can show.
-func (b builder) check(t *testing.T, pick []int) {
+// check decides on one input and holds the decision to every invariant that a single input can show. It returns what is
+// wrong.
+func (b builder) check(pick []int) (fault string) {
 	in, want, notes := b.build(pick)
 	d := Decide(in, b.price)
 	class, _ := classOf(in.Wake)
@@ -166,21 +168,21 @@ func (b builder) check(t *testing.T, pick []int) {
 	}
 	switch {
 	case d.Fresh() != (len(d.Reasons) > 0), (d.Word() == "fresh") != d.Fresh(), !slices.Equal(want, got):
-		t.Fatalf("%v: got %v, want %v", pick, got, want)
+		return fmt.Sprintf("%v: got %v, want %v", pick, got, want)
 	case !slices.Equal(notes, d.Notes):
-		t.Fatalf("%v: notes %v, want %v", pick, d.Notes, notes)
+		return fmt.Sprintf("%v: notes %v, want %v", pick, d.Notes, notes)
 	case (d.Estimate != nil) != (len(want) == 0 || want[0] == ResumeDearer):
-		t.Fatalf("%v: estimate %v", pick, d.Estimate)
+		return fmt.Sprintf("%v: estimate %v", pick, d.Estimate)
 	// (9) a forced fresh start is never lost.
 	case in.ForceFresh && !slices.Contains(got, ForceFresh):
-		t.Fatalf("%v: the forced fresh start is lost", pick)
+		return fmt.Sprintf("%v: the forced fresh start is lost", pick)
 	// (10) a fresh conversation never gets the delta prompt; in shadow mode every one is fresh.
 	case d.Prompt == PromptDelta && (d.Fresh() || in.Mode != Auto):
-		t.Fatalf("%v: the delta prompt for %s in %s", pick, d.Word(), in.Mode)
+		return fmt.Sprintf("%v: the delta prompt for %s in %s", pick, d.Word(), in.Mode)
 	}
 	// Without a price a decision by cost is fresh; a continuation goes on.
 	if blind := Decide(in, nil); len(want) == 0 && slices.Equal(blind.Reasons, []Reason{PriceUnknown}) != (class == wakeCost) {
-		t.Fatalf("%v: without a price %v", pick, blind.Reasons)
+		return fmt.Sprintf("%v: without a price %v", pick, blind.Reasons)
 	}
 	// Nothing saved: the reasons before the record, and that nothing is.
 	in.Saved = nil
@@ -191,8 +193,9 @@ func (b builder) check(t *testing.T, pick []int) {
 		}
 	}
 	if none := Decide(in, b.price); !slices.Equal(none.Reasons, append(before, NoSavedSession)) || none.Prompt != PromptFull {
-		t.Fatalf("%v: nothing saved: %v", pick, none.Reasons)
+		return fmt.Sprintf("%v: nothing saved: %v", pick, none.Reasons)
 	}
+	return ""
 }
 
 // TestEveryThreeClasses takes every three parts through all their classes, and pseudo-random whole inputs.
@@ -208,11 +211,16 @@ func TestEveryThreeClasses(t *testing.T) {
 		}
 		pick[i] = 0
 	}
+	check := func() {
+		if fault := b.check(pick); fault != "" {
+			t.Fatal(fault)
+		}
+	}
 	cases := 0
 	for i := range n {
 		for j := i + 1; j < n; j++ {
 			for k := j + 1; k < n; k++ {
-				each(i, func() { each(j, func() { each(k, func() { b.check(t, pick); cases++ }) }) })
+				each(i, func() { each(j, func() { each(k, func() { check(); cases++ }) }) })
 			}
 		}
 	}
@@ -231,7 +239,7 @@ func TestEveryThreeClasses(t *testing.T) {
 				pick[i] = rng.IntN(len(p.classes))
 			}
 		}
-		b.check(t, pick)
+		check()
 	}
 	t.Logf("%d inputs of three classes, %d whole ones", cases, random)
 }

@@ -34,8 +34,6 @@ func withSession(t *testing.T, first, second any) string {
 	return insert(insert(ownFile, `"n":1`, first), `"n":3,"model"`, second)
 }
 
-func usd(x float64) *float64 { return &x }
-
 func TestSessionInTheLine(t *testing.T) {
 	t.Parallel()
 	fresh := func(reasons string, shadow bool, resume, again *float64) engine.SessionRecord {
@@ -50,10 +48,10 @@ func TestSessionInTheLine(t *testing.T) {
 		want          *Session
 	}{
 		{"off", nil, nil, "", nil},
-		{"fresh", fresh("rules_changed max_runs", false, usd(0.3236), usd(0.2704)), nil, "session fresh: rules_changed, max_runs; would resume $0.32 vs fresh $0.27", &Session{Decision: "fresh", Reasons: []string{"rules_changed", "max_runs"}, ResumeUSD: usd(0.3236), FreshUSD: usd(0.2704)}},
+		{"fresh", fresh("rules_changed max_runs", false, new(0.3236), new(0.2704)), nil, "session fresh: rules_changed, max_runs; would resume $0.32 vs fresh $0.27", &Session{Decision: "fresh", Reasons: []string{"rules_changed", "max_runs"}, ResumeUSD: new(0.3236), FreshUSD: new(0.2704)}},
 		{"no estimate", fresh("no_saved_session", false, nil, nil), nil, "session fresh: no_saved_session", &Session{Decision: "fresh", Reasons: []string{"no_saved_session"}}},
-		{"half an estimate", fresh("no_saved_session", false, usd(1), nil), nil, "session fresh: no_saved_session", &Session{Decision: "fresh", Reasons: []string{"no_saved_session"}, ResumeUSD: usd(1)}},
-		{"shadow", fresh("", true, usd(0.11), usd(0.27)), nil, "session fresh: shadow; would resume $0.11 vs fresh $0.27", &Session{Decision: "fresh", Reasons: []string{}, Shadow: true, ResumeUSD: usd(0.11), FreshUSD: usd(0.27)}},
+		{"half an estimate", fresh("no_saved_session", false, new(1.0), nil), nil, "session fresh: no_saved_session", &Session{Decision: "fresh", Reasons: []string{"no_saved_session"}, ResumeUSD: new(1.0)}},
+		{"shadow", fresh("", true, new(0.11), new(0.27)), nil, "session fresh: shadow; would resume $0.11 vs fresh $0.27", &Session{Decision: "fresh", Reasons: []string{}, Shadow: true, ResumeUSD: new(0.11), FreshUSD: new(0.27)}},
 		{"shadow with a reason", fresh("max_age", true, nil, nil), nil, "session fresh: max_age", &Session{Decision: "fresh", Reasons: []string{"max_age"}, Shadow: true}},
 		{"went on", fresh("no_saved_session", false, nil, nil), resumed, "session resumed: 30.4k context, first call 99% from cache", &Session{Decision: "resumed", Reasons: []string{}, ContextTokens: 30_400, FirstCached: &percent}},
 		{"could not go on", resumed, fresh("resume_failed", false, nil, nil), "session fresh: resume_failed", &Session{Decision: "fresh", Reasons: []string{"resume_failed"}}},

@@ -26,7 +26,6 @@ type wakeUp struct {
 	wake   session.Wake
 	forced bool // a maintainer asked for a fresh start
 	edited bool // a comment that was read has been edited or deleted since
-	after  string
 }
 
 // start is when the simulated days begin.

@@ -108,14 +108,14 @@ func TestSimulation(t *testing.T) {
 	if diff := cmp.Diff(o, simulate(session.ProfileOf, opus), cmp.AllowUnexported(outcome{}, sums{})); diff != "" {
 		t.Errorf("a second simulation differs:\n%s", diff)
 	}
-	headlines, any := 0, 0
+	headlines, reasons := 0, 0
 	for _, n := range o.headline {
 		headlines += n
 	}
 	for _, n := range o.any {
-		any += n
+		reasons += n
 	}
-	if o.runs < 2*issues || headlines != o.fresh || o.fresh+o.resume != o.runs || any < headlines || o.resume == 0 {
+	if o.runs < 2*issues || headlines != o.fresh || o.fresh+o.resume != o.runs || reasons < headlines || o.resume == 0 {
 		t.Errorf("%d runs, %d fresh of which %d have a first reason, %d resumed", o.runs, o.fresh, headlines, o.resume)
 	}
 	if o.headline[session.WakeIssueOpened] != issues {

@@ -36,7 +36,7 @@ func measured(task string, _ *session.Kept) session.Profile {
 // simulate decides on every run of every history. In one life every run is fresh, as in shadow mode; in another the
 // decisions are followed; in the third every saved conversation is resumed.
 func simulate(profileOf func(string, *session.Kept) session.Profile, price session.Price) outcome {
-	rng := rand.New(rand.NewPCG(seed, issues)) //nolint:gosec // the same numbers every time
+	rng := rand.New(rand.NewPCG(seed, issues))
 	w := newWorld(rng)
 	o := outcome{headline: map[session.Reason]int{}, any: map[session.Reason]int{}, notes: map[session.Note]int{}, perTask: map[string]*sums{}}
 	for number := 1; number <= issues; number++ {
