@@ -183,6 +183,10 @@ func TestMarker(t *testing.T) {
 	if !Carries("hello\n"+m.String()+"\nbye") || Carries("> "+m.String()) {
 		t.Error("carries")
 	}
+	// A later release may add keys and kinds.
+	if m, ok := ParseMarker("<!-- issue-assistant:summing-up to=5 future=a.b -->"); !ok || m.To != 5 || m.Kind != "summing-up" {
+		t.Errorf("%+v", m)
+	}
 	if m, ok := ParseMarker("<!-- issue-assistant:analysis to=-1 read=x duplicate=99999999999999999999 -->"); !ok || m.To != 0 || m.HasRead || m.Duplicate != 0 {
 		t.Errorf("%+v", m)
 	}
