@@ -170,3 +170,20 @@ chaos-chunk:
 bench-setup:
 	mkdir -p docs/benchmarks
 	SETUP_TRIAL=$(CURDIR)/docs/benchmarks/setup.md go test ./internal/e2e -count=1 -timeout 10m -run TestReadmeSetUp
+
+# The pictures in docs/images/ and the guide's costs, from what the program writes today; only what changed is drawn.
+# Needs Debian's chromium, fonts-noto-core, fonts-noto-cjk. `pictures-record` runs the real Claude Code against a stand-in.
+.PHONY: tools-pictures pictures pictures-record
+tools-pictures:
+	npm ci --ignore-scripts --prefix tools/pictures
+
+pictures:
+	go run ./internal/tools/pictures
+
+pictures-record:
+	go run ./internal/tools/pictures -record
+
+# `chunk report` on 50,000 calls, under two seconds.
+.PHONY: bench-chunk
+bench-chunk:
+	CHUNK_BENCH=1 go test ./internal/chunk/calls -count=1 -v -run TestFiftyThousandCalls
