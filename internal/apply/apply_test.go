@@ -182,6 +182,10 @@ func TestNothingIsWritten(t *testing.T) {
 		err     error
 	}{
 		{name: "secret", change: func(o *Options) { o.Raw = strings.Replace(o.Raw, "It crashes at", "Use "+secret+" at", 1) }, refused: "holds a secret"},
+		{name: "secret in what is dropped", change: func(o *Options) {
+			o.Raw = strings.Replace(o.Raw, `"area: web"`, `"`+secret+`"`, 1)
+		}, refused: "holds a secret"},
+		{name: "secret beside the answer", change: func(o *Options) { o.Raw = "The token is " + secret + ".\n" + o.Raw }, refused: "holds a secret"},
 		{name: "secret of the environment", change: func(o *Options) {
 			o.Secrets = []string{"file is missing. hunter22-x"}
 			o.Raw = strings.Replace(o.Raw, "The file is missing.", "The file is missing. hunter22-x", 1)
