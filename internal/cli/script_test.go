@@ -56,6 +56,7 @@ func scriptMain() {
 // its own here and must not change what others set.
 var scriptSetups = []func(*testscript.Env) error{
 	setupRunner,
+	setupGitHub,
 }
 
 // scriptCommands are the words that scripts may use beside testscript's own.
@@ -64,6 +65,11 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"outputs":     cmdOutputs,
 	"fullsummary": cmdFullSummary,
 	"aged":        cmdAged,
+	"github":      cmdGitHub,
+	"ghissue":     cmdGitHubIssue,
+	"ghwrites":    cmdGitHubWrites,
+	"ghfails":     cmdGitHubFails,
+	"ghcalm":      cmdGitHubCalm,
 }
 
 func TestScripts(t *testing.T) {
