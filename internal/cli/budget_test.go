@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/issue-assistant/issue-assistant/internal/testtool"
+	"github.com/issue-assistant/issue-assistant/internal/tools/buildflags"
 )
 
-// The budget of the program: bytes of a stripped Linux build, and the start-up of `version` beside that of an empty Go
+// The budget of the program: bytes of a released Linux build, and the start-up of `version` beside that of an empty Go
 // program on the same machine at the same moment.
 const (
-	maxBytes       = 14 << 20
 	maxStartFactor = 15
 	maxStart       = 15 * time.Millisecond
 )
@@ -24,7 +24,7 @@ func TestSizeAndStartUpStayInTheirBudget(t *testing.T) {
 	dir := t.TempDir()
 	build := func(name, source string) string {
 		out := filepath.Join(dir, name)
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-tags=nethttpomithttp2", "-ldflags=-s -w", "-o", out, source)
+		cmd := exec.CommandContext(t.Context(), "go", append(buildflags.Args(), "-o", out, source)...)
 		cmd.Dir = testtool.Root(t)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 		if text, err := cmd.CombinedOutput(); err != nil {
@@ -41,8 +41,8 @@ func TestSizeAndStartUpStayInTheirBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.Size() > maxBytes {
-		t.Errorf("the program has %d bytes, more than %d", info.Size(), maxBytes)
+	if info.Size() > buildflags.MaxBytes {
+		t.Errorf("the program has %d bytes, more than %d", info.Size(), buildflags.MaxBytes)
 	}
 	// The fastest of many starts: whatever else the machine does can only slow one down.
 	var ours, theirs []time.Duration
@@ -51,7 +51,7 @@ func TestSizeAndStartUpStayInTheirBudget(t *testing.T) {
 		theirs = append(theirs, startTime(t, nothing))
 	}
 	fastest, floor := slices.Min(ours), slices.Min(theirs)
-	t.Logf("%.1f MB; version %v, an empty program %v", float64(info.Size())/(1<<20), fastest, floor)
+	t.Logf("%.1f MB; version %v, an empty program %v", float64(info.Size())/1e6, fastest, floor)
 	if fastest > maxStart && fastest > maxStartFactor*floor {
 		t.Errorf("version takes %v, more than %v and than %d times an empty program's %v", fastest, maxStart, maxStartFactor, floor)
 	}

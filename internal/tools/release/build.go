@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"sort"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/tools/buildflags"
 )
 
 // release is one build of all platforms. Below out: dist/ (what the release commit adds), bin/ (all binaries), assets/
@@ -36,16 +38,9 @@ func (p platform) binary() string {
 	return name
 }
 
-// maxBinary is the budget of a binary's size in bytes.
-const maxBinary = 14 << 20
-
 const versionVariable = "github.com/issue-assistant/issue-assistant/internal/version.Version"
 
-// tags leave HTTP/2 out (0.5 MB): GitHub and the providers answer HTTP/1.1, which is what the tests speak, too. See
-// docs/decisions/0015-binary-size.md.
-const tags = "nethttpomithttp2"
-
-func (r release) ldflags() string { return "-s -w -buildid= -X " + versionVariable + "=" + r.version }
+func (r release) args() []string { return buildflags.Args(versionVariable + "=" + r.version) }
 
 func (r release) build(ctx context.Context) error {
 	for _, dir := range []string{"bin", "dist", "assets"} {
@@ -66,7 +61,7 @@ func (r release) build(ctx context.Context) error {
 
 // buildOne builds one platform from the sources in dir. Nothing of the caller's Go settings may change the bytes.
 func (r release) buildOne(ctx context.Context, dir string, p platform, out string, env ...string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-tags", tags, "-ldflags", r.ldflags(), "-o", out, "./cmd/issue-assistant")
+	cmd := exec.CommandContext(ctx, "go", append(r.args(), "-o", out, "./cmd/issue-assistant")...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=")
 	cmd.Env = append(cmd.Env, env...)
@@ -77,10 +72,10 @@ func (r release) buildOne(ctx context.Context, dir string, p platform, out strin
 	if err != nil {
 		return err
 	}
-	if info.Size() > maxBinary {
-		return fmt.Errorf("%s has %d bytes, more than %d", p.binary(), info.Size(), maxBinary)
+	if info.Size() > buildflags.MaxBytes {
+		return fmt.Errorf("%s has %d bytes, more than %d", p.binary(), info.Size(), buildflags.MaxBytes)
 	}
-	fmt.Printf("%-36s %5.2f MB\n", p.binary(), float64(info.Size())/(1<<20))
+	fmt.Printf("%-36s %5.2f MB\n", p.binary(), float64(info.Size())/1e6)
 	return nil
 }
 
@@ -103,8 +98,8 @@ func (r release) writeDist() error {
 	if err := os.WriteFile(filepath.Join(r.out, "dist", "SHA256SUMS"), []byte(sums.String()), 0o644); err != nil {
 		return err
 	}
-	source := fmt.Sprintf("version: %s\nsource: %s\ngo: %s\nflags: CGO_ENABLED=0 -trimpath -buildvcs=false -tags %s -ldflags '%s'\n",
-		r.version, r.source, runtime.Version(), tags, r.ldflags())
+	source := fmt.Sprintf("version: %s\nsource: %s\ngo: %s\ncommand: CGO_ENABLED=0 go '%s' ./cmd/issue-assistant\n",
+		r.version, r.source, runtime.Version(), strings.Join(r.args(), "' '"))
 	return os.WriteFile(filepath.Join(r.out, "dist", "SOURCE"), []byte(source), 0o644)
 }
 
