@@ -84,7 +84,7 @@ func Instruction(id int) string {
      %[2]s
    as the last line of every comment and pull request of yours, and name the issue in it ("Fixes #NUMBER").
 3. What you notice on the way, in review of your own work too, is not yours to do now. File it, unclaimed:
-     issue-assistant chunk note --chunk %[1]d --title "..." < text.md
+     issue-assistant chunk note --chunk %[1]d --title "..." --text - < text.md
 4. Finish what you claimed, with the defects in your own pull requests before they merge: resolve every review thread and
    answer every remark of a reviewing bot. What you cannot finish, give back:
      issue-assistant chunk release --chunk %[1]d NUMBER --reason blocked
