@@ -187,3 +187,10 @@ pictures-record:
 .PHONY: bench-chunk
 bench-chunk:
 	CHUNK_BENCH=1 go test ./internal/chunk/calls -count=1 -v -run TestFiftyThousandCalls
+
+# The same month shown to ccusage and to `cost`. Writes docs/benchmarks/cost.md.
+.PHONY: bench-cost
+CCUSAGE ?= 20.0.24
+bench-cost:
+	folder=$$(mktemp -d) && npm install --silent --ignore-scripts --no-save --prefix $$folder ccusage@$(CCUSAGE) && \
+	go run ./internal/tools/benchcost -ccusage $$folder/node_modules/.bin/ccusage && rm -r $$folder
