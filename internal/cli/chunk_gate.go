@@ -109,28 +109,42 @@ func (a *app) tell(o *chunkOptions, polled []tracker.Polled) error {
 	for _, p := range polled {
 		all = append(all, verdict{Verdict: p.Verdict, Chunk: p.Chunk, Changed: p.Changed, off: p.Off})
 	}
+	var lines []string
+	for _, v := range all {
+		line := pollLine(v.Verdict, v.off)
+		if v.Chunk != 0 {
+			line = fmt.Sprintf("chunk %d: %s", v.Chunk, line)
+		}
+		if v.Action == chunk.Run && len(v.Changed) > 0 {
+			line += "; look at " + strings.Trim(strings.ReplaceAll(fmt.Sprint(v.Changed), " ", ", "), "[]")
+		}
+		lines = append(lines, line)
+	}
 	var err error
 	if o.json {
 		all[0].Others = all[1:]
 		err = a.writeJSON(all[0])
 	} else {
-		for _, v := range all {
-			line := pollLine(v.Verdict, v.off)
-			if v.Chunk != 0 {
-				line = fmt.Sprintf("chunk %d: %s", v.Chunk, line)
-			}
-			if v.Action == chunk.Run && len(v.Changed) > 0 {
-				line += "; look at " + strings.Trim(strings.ReplaceAll(fmt.Sprint(v.Changed), " ", ", "), "[]")
-			}
-			if _, err = fmt.Fprintln(a.Stdout, line); err != nil {
-				break
-			}
-		}
+		_, err = fmt.Fprintln(a.Stdout, strings.Join(lines, "\n"))
 	}
+	err = errors.Join(err, a.inSummary(lines...))
 	if err == nil && exit != ExitOK {
 		err = silent(exit)
 	}
 	return err
+}
+
+// inSummary shows lines of fixed words and numbers on the run's page, where it says why nothing was started.
+func (a *app) inSummary(lines ...string) error {
+	r := ghaction.FromEnv(a.Getenv, a.Stdout, a.Stderr)
+	if r.SummaryFile == "" {
+		return nil
+	}
+	err := r.AddSummary("- " + strings.Join(lines, "\n- ") + "\n")
+	if err != nil && !errors.Is(err, ghaction.ErrSummaryFull) {
+		return fmt.Errorf("write the summary: %w", err)
+	}
+	return nil
 }
 
 func pollLine(v chunk.Verdict, off bool) string {
@@ -290,6 +304,9 @@ func (c *chunks) wrap(ctx context.Context, ran bool) error {
 			}
 		}
 		line := fmt.Sprintf("chunk %d: %s", mine.ID, wrapLine(r.WrapResult))
+		if err := c.inSummary(line); err != nil {
+			return err
+		}
 		if r.State == chunk.StateWrapped {
 			line += "\n" + tracker.Figures(&mine.Record)
 		}

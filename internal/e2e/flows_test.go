@@ -293,6 +293,7 @@ func flows() map[string]flow {
 		"cost":      {play: flowCost},
 		"lifecycle": {play: flowLifecycle},
 		"router":    {play: flowRouter, turns: everyTask()},
+		"poll":      {play: flowPoll},
 	}
 }
 

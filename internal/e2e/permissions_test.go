@@ -36,14 +36,26 @@ type seenUse struct {
 	example map[string]string
 }
 
+// withChunk stands before the names of jobs in a repository with [chunk], where some are granted more.
+const withChunk = "[chunk] "
+
 func (s *seenUse) add(d *door) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	maps.Copy(s.granted, d.granted)
-	maps.Copy(s.example, d.example)
+	variant := ""
+	if d.granted["issue-assistant-poll.yml/gate"] != nil {
+		variant = withChunk
+	}
+	for job, g := range d.granted {
+		s.granted[variant+job] = g
+	}
+	for request, example := range d.example {
+		s.example[variant+request] = example
+	}
 	for job, scopes := range d.used {
+		job = variant + job
 		if s.used[job] == nil {
 			s.used[job] = map[string]string{}
 		}
@@ -68,8 +80,14 @@ func (s *seenUse) compare(t *testing.T) {
 	excused := map[string]bool{}
 	var rows []string
 	for _, job := range slices.Sorted(maps.Keys(s.granted)) {
+		if plain, is := strings.CutPrefix(job, withChunk); is && maps.Equal(s.granted[job], s.granted[plain]) {
+			continue // compared without it
+		}
 		for _, scope := range slices.Sorted(maps.Keys(s.granted[job])) {
 			want, got := s.granted[job][scope], s.used[job][scope]
+			if plain := s.used[strings.TrimPrefix(job, withChunk)][scope]; level(plain) > level(got) {
+				got = plain // the same command, in more situations
+			}
 			row := fmt.Sprintf("%-55s %-16s %-6s %-6s %s", job, scope, want, got, s.example[job+" "+scope+" "+got])
 			if want != got {
 				why := ""
