@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/issue-assistant/issue-assistant/internal/answer"
 	"github.com/issue-assistant/issue-assistant/internal/comment"
 	"github.com/issue-assistant/issue-assistant/internal/config"
 	"github.com/issue-assistant/issue-assistant/internal/engine"
@@ -356,5 +357,21 @@ func TestRepairsInTheSummary(t *testing.T) {
 	}
 	if line := res.Repaired[0]; strings.ContainsAny(line, "\n\r") || len(line) > 200 || !strings.Contains(line, "…") {
 		t.Errorf("%d bytes: %s", len(line), fmt.Sprintf("%.300q", line))
+	}
+}
+
+// Labels that the settings deny are refused here once more, whatever let them through before.
+func TestDeniedLabelsAreNeverChosen(t *testing.T) {
+	t.Parallel()
+	a := &run{
+		Options: Options{Config: config.Default()},
+		known:   []ghapi.Label{{Name: "bug"}, {Name: "security-approved"}, {Name: "~stale"}},
+	}
+	got := a.chosen(answer.Choice{Kind: "BUG", Areas: []string{"~Stale"}, Topics: []string{"security-approved", "gone", ""}})
+	if !slices.Equal(got, []string{"bug"}) {
+		t.Errorf("chosen: %v", got)
+	}
+	if skipped := strings.Join(a.result.Skipped, "\n"); strings.Count(skipped, "[labels] deny") != 2 || !strings.Contains(skipped, "no such label") {
+		t.Errorf("skipped: %s", skipped)
 	}
 }
