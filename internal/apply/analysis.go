@@ -59,6 +59,12 @@ func (a *run) analysis(ctx context.Context) error {
 	a.relabel(ctx, x.Kind, labels)
 	if page.Marker.Questions {
 		a.addLabels(ctx, "questions", config.LabelNeedsInfo)
+	} else if has && existing.Marker.Questions && !a.waitsOtherwise(ctx, existing) {
+		for _, name := range []string{config.LabelNeedsInfo, config.LabelStale} {
+			if a.issue.HasLabel(name) {
+				a.optional("remove the label "+Code(name), a.w.RemoveLabel(ctx, a.Issue, string(a.Task)+"-answered-"+name, name))
+			}
+		}
 	}
 	if announced {
 		a.addLabels(ctx, "duplicate", config.LabelPossible)
@@ -96,6 +102,39 @@ func (a *run) mayReplace(existing comment.Own) bool {
 		}
 	}
 	return true
+}
+
+// waitsOtherwise reports whether the issue waits for its reporter for another reason than the questions of an analysis
+// that is written anew: a follow-up asked too, a maintainer said something, a person set the label. Without it, an issue
+// that nobody asks about any more would be reminded of and closed.
+func (a *run) waitsOtherwise(ctx context.Context, asked comment.Own) bool {
+	for _, e := range comment.Thread(a.all, a.owner, a.maintainer(ctx)) {
+		switch {
+		case e.ID <= asked.ID:
+		case e.Mark != nil && e.Mark.Kind == task.MarkFollowUp && e.Mark.Questions:
+			return true
+		case e.By.Maintainer:
+			if saysMore(e.Body) || slices.ContainsFunc(task.Commands(e.Body), func(c task.Command) bool { return c.Word == task.CommandWait }) {
+				return true
+			}
+		}
+	}
+	for _, e := range slices.Backward(a.history(ctx)) {
+		if e.Kind == "labeled" && config.FoldLabel(e.Label) == config.LabelNeedsInfo {
+			return !e.Actor.IsBot()
+		}
+	}
+	return true // who set it is not known
+}
+
+// saysMore reports whether a comment holds more than lines of commands.
+func saysMore(body string) bool {
+	for line := range strings.Lines(body) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "/assistant") {
+			return true
+		}
+	}
+	return false
 }
 
 // last is the newest comment of a kind of the assistant.

@@ -622,3 +622,46 @@ func TestADeletedCommentStaysAway(t *testing.T) {
 		})
 	}
 }
+
+// An analysis that asks nothing any more takes needs-info back, which its questions had set: else the issue is reminded
+// of and closed for questions that nobody sees. Whoever else waits for the reporter keeps the label.
+func TestWithdrawnQuestions(t *testing.T) {
+	t.Parallel()
+	nothing := map[string]any{"missing_information": []string{}}
+	for name, test := range map[string]struct {
+		between func(r repo)
+		answer  map[string]any
+		stays   bool
+	}{
+		"asks nothing":           {func(repo) {}, nothing, false},
+		"reminded already":       {func(r repo) { r.LabelAs(7, bot, true, "stale") }, nothing, false},
+		"asks again":             {func(repo) {}, nil, true},
+		"a maintainer asked too": {func(r repo) { r.AddComment(7, "mona", "Which browser?") }, nothing, true},
+		"a stranger spoke":       {func(r repo) { r.AddComment(7, "bob", "Which browser?") }, nothing, false},
+		"/assistant wait":        {func(r repo) { r.AddComment(7, "mona", "/assistant wait") }, nothing, true},
+		"only the command":       {func(r repo) { r.AddComment(7, "mona", "/assistant analyze the map") }, nothing, false},
+		"the command and more":   {func(r repo) { r.AddComment(7, "mona", "/assistant analyze\n\nWhich browser?") }, nothing, true},
+		"a person set the label": {func(r repo) {
+			r.LabelAs(7, "mona", false, "needs-info")
+			r.LabelAs(7, "mona", true, "needs-info")
+		}, nothing, true},
+		"a follow-up asked too": {func(r repo) {
+			r.AddComment(7, bot, "<!-- issue-assistant:follow-up to=5 read=5 lang=en questions=1 -->\nWhich?")
+		}, nothing, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRepo(t)
+			if _, err := r.apply(t, options(t, task.Triage, answerOf(t, nil))); err != nil || !slices.Contains(r.labels(), "needs-info") {
+				t.Fatal(err, r.labels())
+			}
+			test.between(r)
+			o := options(t, task.Reanalyze, answerOf(t, test.answer))
+			o.Comment = r.AddComment(7, "mona", "/assistant analyze")
+			res, err := r.apply(t, o)
+			if got := slices.Contains(r.labels(), "needs-info"); err != nil || got != test.stays || !test.stays && slices.Contains(r.labels(), "stale") {
+				t.Errorf("%v, labels %v: %+v", err, r.labels(), res)
+			}
+		})
+	}
+}

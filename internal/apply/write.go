@@ -175,12 +175,8 @@ func (a *run) optional(what string, err error) {
 	}
 }
 
-// takenAway reports whether a person removed a label after the assistant had answered. Only asked for when an answer of
-// the assistant stands there already.
-func (a *run) takenAway(ctx context.Context, label string) bool {
-	if len(a.own) == 0 {
-		return false
-	}
+// history are the issue's events, read once.
+func (a *run) history(ctx context.Context) []ghapi.Event {
 	if !a.eventsRead {
 		a.eventsRead = true
 		events, err := a.r.Events(ctx, a.Issue)
@@ -189,9 +185,18 @@ func (a *run) takenAway(ctx context.Context, label string) bool {
 		}
 		a.events = events
 	}
+	return a.events
+}
+
+// takenAway reports whether a person removed a label after the assistant had answered. Only asked for when an answer of
+// the assistant stands there already.
+func (a *run) takenAway(ctx context.Context, label string) bool {
+	if len(a.own) == 0 {
+		return false
+	}
 	first := a.own[0].CreatedAt
 	gone := false
-	for _, e := range a.events {
+	for _, e := range a.history(ctx) {
 		if config.FoldLabel(e.Label) != config.FoldLabel(label) || e.CreatedAt.Before(first) {
 			continue
 		}

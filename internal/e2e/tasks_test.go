@@ -96,7 +96,7 @@ func taskCases() []taskCase {
 			},
 			answer: triage(func(a map[string]any) { a["analysis"] = "The map is made too late." }),
 			lost:   lost(http.MethodPatch, "/repos/octo-org/demo/issues/comments/"),
-			labels: []string{"bug", "needs-info", "needs-triage"}, state: "open",
+			labels: []string{"bug", "needs-triage"}, state: "open",
 		},
 		{
 			name: "maintainer-reply", prompt: "now wait for its reporter?", reads: "comment.md", holds: "LOGWORD", light: true, turns: 4,
