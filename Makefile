@@ -159,7 +159,7 @@ deadcode:
 	@found=$$(go run golang.org/x/tools/cmd/deadcode@$(DEADCODE) ./cmd/issue-assistant && go run golang.org/x/tools/cmd/deadcode@$(DEADCODE) -test ./...) && \
 	if [ -n "$$found" ]; then echo "$$found"; exit 1; fi
 
-# Two agents over the same 20 issues in 1,000 seeded interleavings, with lost answers and late lists; `go test` does 60.
+# Two agents over the same 20 issues in 1,000 seeded interleavings, with lost answers and late lists; `go test` does 40.
 .PHONY: chaos-chunk
 chaos-chunk:
 	CHUNK_SEEDS=1000 go test ./internal/chunk/tracker -count=1 -v -run TestTwoAgents -timeout 1h

@@ -146,7 +146,7 @@ func (r *Record) Apply(e Event) bool {
 	if r.State == Wrapped {
 		return false
 	}
-	c := r.Claim(e.Issue)
+	c := r.Find(e.Issue)
 	switch e.Do {
 	case DoStarted:
 		if r.Started.IsZero() {
@@ -222,8 +222,8 @@ func (r *Record) note(e Event) bool {
 	return true
 }
 
-// Claim finds the claim of an issue, nil when there is none.
-func (r *Record) Claim(issue int) *Held {
+// Find returns the claim of an issue, nil when there is none.
+func (r *Record) Find(issue int) *Held {
 	i := slices.IndexFunc(r.Claims, func(c Held) bool { return c.Issue == issue })
 	if i < 0 {
 		return nil

@@ -38,7 +38,7 @@ func (r *Record) View(x Reading) State {
 		if !f.Filed {
 			c.FindingsUnfiled++
 		}
-		if h := r.Claim(f.Issue); f.Filed && h != nil && h.State == ClaimOpen {
+		if h := r.Find(f.Issue); f.Filed && h != nil && h.State == ClaimOpen {
 			c.FollowupsClaimed++
 		}
 	}

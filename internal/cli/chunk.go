@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/issue-assistant/issue-assistant/internal/chunk"
-	"github.com/issue-assistant/issue-assistant/internal/chunk/calls"
 	"github.com/issue-assistant/issue-assistant/internal/chunk/tracker"
 	"github.com/issue-assistant/issue-assistant/internal/ghaction"
 	"github.com/issue-assistant/issue-assistant/internal/ghapi"
@@ -149,11 +148,6 @@ func (c *chunks) done(err error) error {
 		}
 	}
 	return err
-}
-
-// use reads the logs that the flags name; nil when none is named. Calls before the chunk's start are another one's.
-func (c *chunks) use(from func() (*tracker.Chunk, error)) (*calls.Use, error) {
-	return c.app.chunkUse(c.o, from)
 }
 
 func printClaim(r tracker.ClaimResult) string {

@@ -210,7 +210,7 @@ func TestReleases(t *testing.T) {
 			r.want("tok_a", 0, "released "+issue, "chunk", "release", "--chunk", id, issue)
 			r.want("tok_a", 0, "not held "+issue, "chunk", "release", "--chunk", id, issue) // K17
 		}, "blocked"},
-		"seven days without a change": {func(r *chunkRig, id, issue string) {
+		"seven days without a change": {func(r *chunkRig, id, _ string) {
 			for range 15 {
 				r.pass(12*time.Hour - time.Minute)
 				if v, _, _ := r.poll("ghs_job", id); v.Action == chunk.Release {

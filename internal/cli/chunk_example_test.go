@@ -29,7 +29,7 @@ func TestTheWorkedExample(t *testing.T) {
 	r := newChunkRig(t)
 	var out []string
 	inside := false
-	for _, line := range strings.Split(string(data), "\n") {
+	for line := range strings.SplitSeq(string(data), "\n") {
 		switch {
 		case strings.HasPrefix(line, "<!-- example: "):
 			for act := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(line, "<!-- example: "), " -->"), "; ") {

@@ -61,7 +61,7 @@ func (c *chunks) poll(ctx context.Context, ran bool) error {
 		}
 		if err == nil {
 			id, p.Ran = mine.ID, true
-			used, err := c.use(func() (*tracker.Chunk, error) { return mine, nil })
+			used, err := c.chunkUse(c.o, &mine.Started)
 			if err != nil {
 				return err
 			}
@@ -280,7 +280,7 @@ func (c *chunks) wrap(ctx context.Context, ran bool) error {
 	code, results := ExitOK, []tracker.Wrapped{}
 	for _, mine := range list {
 		p := tracker.PollOptions{Ran: true, DueOnly: ran}
-		used, err := c.use(func() (*tracker.Chunk, error) { return mine, nil })
+		used, err := c.chunkUse(c.o, &mine.Started)
 		if err != nil {
 			return err
 		}
@@ -291,7 +291,7 @@ func (c *chunks) wrap(ctx context.Context, ran bool) error {
 		if err != nil {
 			c.sayf("chunk %d: %v", mine.ID, err)
 			code = ExitFailure
-		} else if r.State != chunk.StateWrapped && !c.o.json && !(ran && r.Live()) {
+		} else if r.State != chunk.StateWrapped && !c.o.json && (!ran || !r.Live()) {
 			code = max(code, ExitProblem)
 		}
 		results = append(results, r)

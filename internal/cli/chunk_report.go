@@ -11,12 +11,11 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/chunk"
 	"github.com/issue-assistant/issue-assistant/internal/chunk/calls"
-	"github.com/issue-assistant/issue-assistant/internal/chunk/tracker"
 	spending "github.com/issue-assistant/issue-assistant/internal/usage"
 )
 
-// chunkUse reads the logs that the flags name; nil when none is named.
-func (a *app) chunkUse(o *chunkOptions, from func() (*tracker.Chunk, error)) (*calls.Use, error) {
+// chunkUse reads the logs that the flags name; nil when none is named. Calls before the chunk's start are another one's.
+func (a *app) chunkUse(o *chunkOptions, started *time.Time) (*calls.Use, error) {
 	if o.transcripts == "" && o.execution == "" {
 		return nil, nil //nolint:nilnil // nothing is asked for
 	}
@@ -24,10 +23,8 @@ func (a *app) chunkUse(o *chunkOptions, from func() (*tracker.Chunk, error)) (*c
 	price := a.pricer()
 	if o.transcripts != "" {
 		since := time.Time{}
-		if mine, err := from(); err != nil {
-			return nil, err
-		} else if mine != nil {
-			since = mine.Started
+		if started != nil {
+			since = *started
 		}
 		info, err := os.Stat(a.path(o.transcripts))
 		if err != nil || !info.IsDir() {
@@ -85,7 +82,7 @@ func newChunkReportCmd(a *app, o *chunkOptions) *cobra.Command {
 					return usage(errors.New("the state holds no chunk to report"))
 				}
 				r := chunkReport{PullRequests: s.Chunk.PullRequestsMade, Calls: s.Chunk.Calls, LastContext: s.Chunk.ContextTokens, CostUSD: s.Chunk.CostUSD}
-				used, err := a.chunkUse(o, func() (*tracker.Chunk, error) { return nil, nil }) //nolint:nilnil // no start is known
+				used, err := a.chunkUse(o, nil)
 				if err != nil {
 					return err
 				}
@@ -101,7 +98,7 @@ func newChunkReportCmd(a *app, o *chunkOptions) *cobra.Command {
 			}
 			r := chunkReport{Chunk: mine.ID, PullRequests: mine.Made, LastContext: mine.Gate.ContextTokens}
 			r.Calls, r.CostUSD = mine.Gate.Sum()
-			used, err := c.use(func() (*tracker.Chunk, error) { return mine, nil })
+			used, err := a.chunkUse(o, &mine.Started)
 			if err != nil {
 				return err
 			}

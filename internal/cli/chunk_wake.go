@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/issue-assistant/issue-assistant/internal/chunk/tracker"
@@ -47,12 +48,7 @@ func (e *eventRun) concernsChunks() bool {
 	if e.payload.Label != nil && of(e.payload.Label.Name) {
 		return true
 	}
-	for _, l := range f.Issue.Labels {
-		if of(l) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Issue.Labels, of)
 }
 
 func (a *app) wakePoll(ctx context.Context, client *ghapi.Client) {

@@ -79,9 +79,9 @@ func (c *chunks) release(ctx context.Context, issues []int, all bool, why chunk.
 	var failed error
 	for _, n := range issues {
 		word := "released"
-		if h := mine.Record.Claim(n); h == nil || h.State != chunk.ClaimOpen {
+		if h := mine.Find(n); h == nil || h.State != chunk.ClaimOpen {
 			word = "not held"
-		} else if err := c.Tracker.Release(ctx, mine, n, why, text); err != nil {
+		} else if err := c.Release(ctx, mine, n, why, text); err != nil {
 			failed, word = err, "not released"
 		}
 		if _, err := fmt.Fprintf(c.Stdout, "%s %d\n", word, n); err != nil {
@@ -218,7 +218,7 @@ func (c *chunks) status(ctx context.Context) error {
 	lines := []string{fmt.Sprintf("chunk %d: %s", mine.ID, mine.State)}
 	for _, h := range s.Chunk.Claims {
 		line := fmt.Sprintf("  issue %d: %s", h.Issue, h.State)
-		if held := mine.Record.Claim(h.Issue); held.Reason != "" {
+		if held := mine.Find(h.Issue); held.Reason != "" {
 			line += " (" + held.Reason + ")"
 		}
 		lines = append(lines, line)

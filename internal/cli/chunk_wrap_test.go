@@ -36,7 +36,7 @@ func (r *chunkRig) unmet(id string) []string {
 // TestWrapRowsOnGitHub: each condition by itself, and all of them together.
 func TestWrapRowsOnGitHub(t *testing.T) {
 	t.Parallel()
-	close := func(r *chunkRig, issue string) {
+	shut := func(r *chunkRig, issue string) {
 		r.s.SetStateAs(number(r.t, issue), "maintainer", "closed", "completed")
 	}
 	filing := ghtest.Fail("POST", "/repos/octo/demo/issues", 422, -1)
@@ -53,8 +53,8 @@ func TestWrapRowsOnGitHub(t *testing.T) {
 		{"W02 claim open", func(*chunkRig, string, []string) {}, []string{"claim_open"}},
 		{"W04 pull request open", func(r *chunkRig, id string, issues []string) {
 			r.pull(id, issues[0])
-			close(r, issues[0])
-			close(r, issues[1])
+			shut(r, issues[0])
+			shut(r, issues[1])
 		}, []string{"pr_open"}},
 		{"W05 unresolved threads after the merge", func(r *chunkRig, id string, issues []string) {
 			p := r.pull(id, issues...)
@@ -77,8 +77,8 @@ func TestWrapRowsOnGitHub(t *testing.T) {
 			r.s.CommentAs(p, "agent-a", "both mended")
 		}, []string{}},
 		{"a finding that could not be filed", func(r *chunkRig, id string, issues []string) {
-			close(r, issues[0])
-			close(r, issues[1])
+			shut(r, issues[0])
+			shut(r, issues[1])
 			r.s.AddFault(filing)
 			if code, _, _ := r.as("tok_a", "chunk", "note", "--chunk", id, "--title", "A leak"); code != 3 {
 				r.t.Errorf("exit %d", code)
@@ -86,8 +86,8 @@ func TestWrapRowsOnGitHub(t *testing.T) {
 			r.s.Calm()
 		}, []string{"finding_unfiled"}},
 		{"and is filed then", func(r *chunkRig, id string, issues []string) {
-			close(r, issues[0])
-			close(r, issues[1])
+			shut(r, issues[0])
+			shut(r, issues[1])
 			r.s.AddFault(filing)
 			_, _, _ = r.as("tok_a", "chunk", "note", "--chunk", id, "--title", "A leak")
 			r.s.Calm()
@@ -96,14 +96,14 @@ func TestWrapRowsOnGitHub(t *testing.T) {
 			}
 		}, []string{}},
 		{"W07 a follow-up carries our claim", func(r *chunkRig, id string, issues []string) {
-			close(r, issues[0])
-			close(r, issues[1])
+			shut(r, issues[0])
+			shut(r, issues[1])
 			_, out, _ := r.as("tok_a", "chunk", "note", "--chunk", id, "--title", "A leak")
 			n := strings.TrimSpace(strings.TrimPrefix(out, "filed "))
 			r.s.AddComment(number(r.t, n), "agent-a", claimMark(id, r.now().Add(time.Hour)))
 		}, []string{"followup_claimed"}},
 		{"W11 a release that could not be written", func(r *chunkRig, id string, issues []string) {
-			close(r, issues[1])
+			shut(r, issues[1])
 			r.s.AddFault(ghtest.Fault{Match: func(q ghtest.Request) bool {
 				return q.Method == "PATCH" && strings.Contains(q.Path, "/issues/comments/")
 			}, Status: 403, Times: -1})
@@ -112,7 +112,7 @@ func TestWrapRowsOnGitHub(t *testing.T) {
 			}
 		}, []string{"claim_open", "write_failed"}},
 		{"and is written then", func(r *chunkRig, id string, issues []string) {
-			close(r, issues[1])
+			shut(r, issues[1])
 			r.s.AddFault(ghtest.Fault{Match: func(q ghtest.Request) bool {
 				return q.Method == "PATCH" && strings.Contains(q.Path, "/issues/comments/")
 			}, Status: 403})
@@ -127,7 +127,7 @@ func TestWrapRowsOnGitHub(t *testing.T) {
 		{"W13 everything wrong", func(r *chunkRig, id string, issues []string) {
 			p := r.pull(id, issues[0])
 			r.s.SetReviewThreads(p, false)
-			close(r, issues[1])
+			shut(r, issues[1])
 			r.s.AddFault(filing)
 			_, _, _ = r.as("tok_a", "chunk", "note", "--chunk", id, "--title", "A leak")
 			r.s.Calm()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/chunk"
 	"github.com/issue-assistant/issue-assistant/internal/config"
 	"github.com/issue-assistant/issue-assistant/internal/ghapi"
-	"github.com/issue-assistant/issue-assistant/internal/lazy"
 )
 
 // ClaimResult is what became of one claim.
@@ -92,7 +90,7 @@ func (t *Tracker) claim(ctx context.Context, c *Chunk, number int, pulls map[int
 		}),
 		HasOpenPull: pulls[number], Labelled: c.Label == "" || issue.HasLabel(c.Label), SpawnedBy: spawned, Markers: markers,
 	}, t.Now())
-	held := c.Record.Claim(number)
+	held := c.Find(number)
 	switch {
 	case v.Refused != "":
 		return ClaimResult{Issue: number, Result: Refused, Reason: string(v.Refused)}
@@ -167,7 +165,7 @@ func (t *Tracker) lock(ctx context.Context, c *Chunk, number int) (chunk.Marker,
 // back.
 func (t *Tracker) join(ctx context.Context, c *Chunk, number int, lock chunk.Marker, undo func()) ClaimResult {
 	e := chunk.Event{Do: chunk.DoClaimed, Issue: number, Lock: lock.CommentID}
-	_, err := t.add(ctx, c, e, fmt.Sprintf("Claimed issue %d.", number))
+	err := t.add(ctx, c, e, fmt.Sprintf("Claimed issue %d.", number))
 	noted := err == nil
 	if noted {
 		err = t.again(ctx, c)
@@ -176,15 +174,15 @@ func (t *Tracker) join(ctx context.Context, c *Chunk, number int, lock chunk.Mar
 	}
 	if err != nil {
 		undo()
-		if noted && lock.Nonce != "" && c.Record.Claim(number) != nil {
+		if noted && lock.Nonce != "" && c.Find(number) != nil {
 			back := chunk.Event{Do: chunk.DoReleased, Issue: number, Reason: string(chunk.ReleaseWriteFailed)}
-			if _, err2 := t.add(ctx, c, back, fmt.Sprintf("Released issue %d: the claim could not be confirmed.", number)); err2 != nil {
+			if err2 := t.add(ctx, c, back, fmt.Sprintf("Released issue %d: the claim could not be confirmed.", number)); err2 != nil {
 				t.Warn(err2.Error())
 			}
 		}
 		return ClaimResult{Issue: number, Result: Failed, Err: err}
 	}
-	if h := c.Record.Claim(number); h == nil || h.State != chunk.ClaimOpen {
+	if h := c.Find(number); h == nil || h.State != chunk.ClaimOpen {
 		undo()
 		reason := chunk.RefusedChunkFull
 		if c.Fixed {
@@ -291,85 +289,4 @@ func (t *Tracker) spawnedBy(ctx context.Context, i ghapi.Issue) (string, error) 
 	}
 	by, _, _ := strings.Cut(m.Values["by"], "/")
 	return by, nil
-}
-
-var issueWord = lazy.Regexp(`(?:^|[^A-Za-z0-9_/&])#([1-9][0-9]{0,8})\b`)
-
-// references are the issues of this repository that a pull request closes or names.
-func (t *Tracker) references(p ghapi.PullRequest) []int {
-	var all []int
-	for _, ref := range p.Closes {
-		if strings.EqualFold(ref.Repo, t.Client.Repo()) {
-			all = append(all, ref.Number)
-		}
-	}
-	for _, m := range allMatches(issueWord(), p.Title+"\n"+p.Body) {
-		if n, err := strconv.Atoi(m); err == nil {
-			all = append(all, n)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-func allMatches(re *regexp.Regexp, text string) []string {
-	var out []string
-	for _, m := range re.FindAllStringSubmatch(text, 500) {
-		out = append(out, m[1])
-	}
-	return out
-}
-
-// openReferences are the issues that an open pull request references.
-func (t *Tracker) openReferences(ctx context.Context) (map[int]bool, error) {
-	refs := map[int]bool{}
-	for p, err := range t.Client.PullRequests(ctx, "open") {
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range t.references(p) {
-			refs[n] = true
-		}
-	}
-	return refs, nil
-}
-
-// arm switches the poll's schedule on, where the repository has one.
-func (t *Tracker) arm(ctx context.Context, c *Chunk) {
-	w, err := t.Client.Workflow(ctx, PollFile)
-	if err == nil && w.State != "active" {
-		err = t.Writer.EnableWorkflow(ctx, "poll", PollFile)
-	}
-	if err != nil && !ghapi.IsGone(err) {
-		t.Warn("arm_failed: the poll's schedule could not be switched on: " + err.Error())
-	}
-	c.Gate.Armed = err == nil
-}
-
-// disarm switches it off and looks: a schedule that stays on costs a job every half hour.
-func (t *Tracker) disarm(ctx context.Context) (armed bool) {
-	active, known := t.active(ctx)
-	if known && !active {
-		return false
-	}
-	err := t.Writer.DisableWorkflow(ctx, "poll", PollFile)
-	if active, known = t.active(ctx); known {
-		if active {
-			t.Warn(fmt.Sprintf("disarm_failed: the poll's schedule is still on: %v", err))
-		}
-		return active
-	}
-	if err != nil {
-		t.Warn("disarm_failed: " + err.Error())
-	}
-	return err != nil
-}
-
-// active reports whether the poll's schedule is on; known is false when that could not be read.
-func (t *Tracker) active(ctx context.Context) (active, known bool) {
-	w, err := t.Client.Workflow(ctx, PollFile)
-	if ghapi.IsGone(err) {
-		return false, true
-	}
-	return w.State == "active", err == nil
 }

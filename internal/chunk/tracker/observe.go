@@ -46,7 +46,7 @@ func (t *Tracker) observe(ctx context.Context, c *Chunk) (*look, error) {
 		l.reading.Armed = c.Gate.Armed
 	}
 	c.Gate.FailedWrites = slices.DeleteFunc(c.Gate.FailedWrites, func(n int) bool {
-		h := c.Record.Claim(n)
+		h := c.Find(n)
 		return h == nil || h.State != chunk.ClaimOpen
 	})
 	l.reading.Digest = c.DigestOf(l.entries)
@@ -62,7 +62,7 @@ func (t *Tracker) observe(ctx context.Context, c *Chunk) (*look, error) {
 // note adds an event of the log for something that others did. When it cannot be written, the next tick sees it again;
 // this one goes on with what it knows.
 func (l *look) note(ctx context.Context, e chunk.Event, words string) {
-	if _, err := l.add(ctx, l.c, e, words); err != nil {
+	if err := l.add(ctx, l.c, e, words); err != nil {
 		l.Warn(err.Error())
 		l.c.Apply(e)
 		l.c.Seq-- // not in the log
@@ -122,12 +122,12 @@ func (l *look) keep(ctx context.Context, h chunk.Held, issue ghapi.Issue, list [
 		return false, nil
 	}
 	id := strconv.Itoa(l.c.ID)
-	holder, any := chunk.Holder(markers, l.Now())
-	if any && holder.Chunk != id {
+	holder, held := chunk.Holder(markers, l.Now())
+	if held && holder.Chunk != id {
 		l.note(ctx, chunk.Event{Do: chunk.DoTakenOut, Issue: h.Issue, Reason: string(chunk.ReleaseLease)}, fmt.Sprintf("Another chunk has taken issue %d over.", h.Issue))
 		return false, nil
 	}
-	if !any {
+	if !held {
 		var mine *chunk.Marker
 		for i, m := range markers {
 			if m.Trusted && m.Chunk == id && m.CommentID >= h.Lock {
@@ -159,7 +159,7 @@ func (l *look) keep(ctx context.Context, h chunk.Held, issue ghapi.Issue, list [
 	}
 	since := l.c.Started // of the claim: an earlier one may have lost its label
 	for _, x := range list {
-		if any && x.ID == holder.CommentID {
+		if held && x.ID == holder.CommentID {
 			since = x.CreatedAt
 		}
 	}
@@ -171,7 +171,7 @@ func (l *look) keep(ctx context.Context, h chunk.Held, issue ghapi.Issue, list [
 		}
 		return false, nil
 	}
-	if any && holder.LeaseUntil.Sub(l.Now()) < chunk.LeaseTime/2 {
+	if held && holder.LeaseUntil.Sub(l.Now()) < chunk.LeaseTime/2 {
 		holder.LeaseUntil = l.Now().Add(chunk.LeaseTime)
 		if err := l.end(ctx, h.Issue, holder, "renew", chunk.MarkLive, claimWords(l.c.ID)); err != nil {
 			l.Warn(fmt.Sprintf("the lease of #%d could not be renewed: %v", h.Issue, err))
@@ -262,120 +262,12 @@ func (l *look) own(u ghapi.User, at time.Time) bool {
 	return u.IsBot() || (g.Pending != nil && !at.Before(g.LastRun)) || !at.After(g.RanUntil)
 }
 
-// pulls finds the chunk's pull requests and what is still open on them.
-func (l *look) pulls(ctx context.Context) error {
-	for p, err := range l.Client.PullRequests(ctx) {
-		if err != nil {
-			return err
-		}
-		if p.UpdatedAt.Before(l.c.Started) {
-			break
-		}
-		if l.c.Pull(p.Number) == nil {
-			if err := l.join(ctx, p); err != nil {
-				return err
-			}
-		}
-	}
-	for i := range l.c.Pulls {
-		if err := l.pull(ctx, &l.c.Pulls[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// join decides whether a pull request is one of this chunk's: opened by it, and for an issue of the fixed set.
-func (l *look) join(ctx context.Context, p ghapi.PullRequest) error {
-	m, marked := chunk.ParseMark(p.Body)
-	marked = marked && m.Kind == chunk.MarkAgent
-	byAgent := strings.EqualFold(p.Author.Login, l.c.Agent) && p.Number > l.c.ID
-	switch {
-	case marked && m.Int("chunk") != l.c.ID, !marked && !byAgent:
-		return nil
-	case marked && !byAgent:
-		if ok, err := l.trusts(ctx, p.Author); err != nil || !ok {
-			return err
-		}
-	}
-	var refs []int
-	for _, n := range l.references(p) {
-		if h := l.c.Record.Claim(n); h != nil && h.State != chunk.ClaimReleased && h.State != chunk.ClaimTakenOver {
-			refs = append(refs, n)
-		}
-	}
-	if len(refs) > 0 {
-		if !l.c.Fixed { // the work has begun without a poll
-			l.note(ctx, chunk.Event{Do: chunk.DoFixed}, fixedWords(l.c))
-		}
-		l.note(ctx, chunk.Event{Do: chunk.DoTracked, Pull: p.Number, Refs: refs}, fmt.Sprintf("Tracks pull request %d.", p.Number))
-		return nil
-	}
-	key := "pull-" + strconv.Itoa(p.Number)
-	if !marked || !l.c.Fixed || slices.ContainsFunc(l.c.Findings, func(f chunk.Finding) bool { return f.Key == key && f.Filed }) {
-		return nil
-	}
-	l.Warn(fmt.Sprintf("pull request %d of this chunk references no claimed issue: not tracked, filed as a finding", p.Number))
-	if _, err := l.Note(ctx, l.c, Draft{Key: key, Title: fmt.Sprintf("Pull request %d of an agent references no claimed issue", p.Number), Text: fmt.Sprintf("It was opened by chunk `#%d` for none of its issues. Triage it: close the pull request, or name its issue.", l.c.ID), Pull: p.Number}); err != nil {
-		l.Warn(err.Error())
-	}
-	return nil
-}
-
-// pull reads the state of a tracked pull request, also after its merge, and what nobody has answered yet.
-func (l *look) pull(ctx context.Context, p *chunk.Tracked) error {
-	f, err := l.Client.Feedback(ctx, p.Number)
-	switch {
-	case ghapi.KindOf(err) == ghapi.KindForbidden:
-		p.State = chunk.PullUnknown
-		return nil
-	case ghapi.IsGone(err):
-		p.State = chunk.PullClosed
-		return nil
-	case err != nil:
-		return err
-	}
-	if state := chunk.PullState(f.State); state != p.State {
-		p.State = state
-		if !l.c.Gate.Cursor.At.IsZero() {
-			l.entries = append(l.entries, chunk.Entry{Item: p.Number, ID: -int64(p.Number), At: l.Now()})
-		}
-	}
-	l.reading.Feedback += f.OpenThreads
-	var asked time.Time // the newest remark of a bot
-	answered := time.Time{}
-	for _, r := range f.Remarks {
-		l.comment(p.Number, ghapi.Comment{ID: r.ID, Body: r.Body, Author: r.Author, CreatedAt: r.At, UpdatedAt: r.At})
-		ours := comment.JobToken().Wrote(r.Author) || strings.EqualFold(r.Author.Login, l.c.Agent)
-		switch {
-		case r.Author.IsBot() && !ours:
-			asked = later(asked, r.At)
-		default:
-			answered = later(answered, r.At)
-		}
-	}
-	if !asked.IsZero() && !answered.After(asked) {
-		l.reading.Feedback++
-	}
-	return nil
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
 // Outage is the word for a failed reading: what package chunk calls the facts about GitHub.
 func Outage(err error) string {
-	switch ghapi.KindOf(err) {
-	case ghapi.KindRateLimited:
+	switch kind := ghapi.KindOf(err); {
+	case kind == ghapi.KindRateLimited:
 		return "rate_limit"
-	case ghapi.KindTimeout:
-		return "timeout"
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	case kind == ghapi.KindTimeout, errors.Is(err, context.DeadlineExceeded):
 		return "timeout"
 	}
 	return "unreadable"

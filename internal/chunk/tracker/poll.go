@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/issue-assistant/issue-assistant/internal/chunk"
-	"github.com/issue-assistant/issue-assistant/internal/config"
 )
 
 // Polled is one tick of the gate for one chunk.
@@ -98,17 +97,6 @@ func (t *Tracker) Poll(ctx context.Context, id int, o PollOptions) ([]Polled, er
 	return out, first
 }
 
-// alone reports whether no other chunk needs the schedule.
-func (t *Tracker) alone(ctx context.Context, id int) (bool, error) {
-	issues, err := t.Client.OpenIssuesWithLabel(ctx, config.LabelChunk)
-	for _, i := range issues {
-		if r, ok := chunk.ParseRecord(i.Body); i.Number != id && (!ok || r.State != chunk.Wrapped) {
-			return false, err
-		}
-	}
-	return err == nil, err
-}
-
 func outage(err error, before int) chunk.Verdict {
 	return chunk.Poll(chunk.State{Facts: chunk.Facts{GitHub: Outage(err), ErrorsInARow: before}})
 }
@@ -159,7 +147,7 @@ func fixedWords(c *Chunk) string {
 // run notes a run before it starts; the first one fixes the set.
 func (t *Tracker) run(ctx context.Context, c *Chunk, l *look) error {
 	if !c.Fixed {
-		if _, err := t.add(ctx, c, chunk.Event{Do: chunk.DoFixed}, fixedWords(c)); err != nil {
+		if err := t.add(ctx, c, chunk.Event{Do: chunk.DoFixed}, fixedWords(c)); err != nil {
 			return err
 		}
 		if err := t.again(ctx, c); err != nil {

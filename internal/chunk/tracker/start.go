@@ -67,7 +67,7 @@ func (t *Tracker) Start(ctx context.Context, label string) (*Chunk, error) {
 		return nil, err
 	}
 	c.ID, c.body = made.Number, made.Body
-	_, err = t.add(ctx, c, chunk.Event{Do: chunk.DoStarted, Agent: c.Agent, Label: label}, "Started.")
+	err = t.add(ctx, c, chunk.Event{Do: chunk.DoStarted, Agent: c.Agent, Label: label}, "Started.")
 	if err != nil {
 		return c, err
 	}

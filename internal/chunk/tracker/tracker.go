@@ -184,8 +184,8 @@ func (t *Tracker) log(ctx context.Context, id int, c *Chunk) ([]chunk.Event, err
 	return log, nil
 }
 
-// add posts an event and applies it. It reports whether the event changed the record.
-func (t *Tracker) add(ctx context.Context, c *Chunk, e chunk.Event, words string) (bool, error) {
+// add posts an event and applies it.
+func (t *Tracker) add(ctx context.Context, c *Chunk, e chunk.Event, words string) error {
 	mark := e.Mark(t.Nonce())
 	purpose := e.Do
 	if n := e.Issue + e.Pull; n > 0 {
@@ -193,10 +193,11 @@ func (t *Tracker) add(ctx context.Context, c *Chunk, e chunk.Event, words string
 	}
 	made, err := t.Writer.CreateComment(ctx, c.ID, purpose, mark+"\n\n"+words, mark)
 	if err != nil {
-		return false, fmt.Errorf("the log of chunk %d: %w", c.ID, err)
+		return fmt.Errorf("the log of chunk %d: %w", c.ID, err)
 	}
 	e.ID, e.At = made.ID, made.CreatedAt
-	return c.Apply(e), nil
+	c.Apply(e)
+	return nil
 }
 
 // Save writes the record into the issue's body when it differs from what stands there. What is lost with it, the log and

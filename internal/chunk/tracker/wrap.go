@@ -62,9 +62,7 @@ func (t *Tracker) Wrap(ctx context.Context, c *Chunk, o PollOptions) (Wrapped, e
 			return out, nil
 		}
 	}
-	if err := t.releaseDue(ctx, c, l, &out); err != nil {
-		return out, err
-	}
+	t.releaseDue(ctx, c, l, &out)
 	check := func() chunk.WrapResult {
 		s := c.View(l.reading)
 		out.WrapResult = chunk.WrapUp(s.Chunk, s.Facts)
@@ -107,7 +105,7 @@ func (t *Tracker) Wrap(ctx context.Context, c *Chunk, o PollOptions) (Wrapped, e
 		t.saveSoft(ctx, c)
 		return out, nil
 	}
-	if _, err := t.add(ctx, c, chunk.Event{Do: chunk.DoWrapped}, "Wrapped, ready for reset. "+Figures(&c.Record)+"."); err != nil {
+	if err := t.add(ctx, c, chunk.Event{Do: chunk.DoWrapped}, "Wrapped, ready for reset. "+Figures(&c.Record)+"."); err != nil {
 		out.WrapResult = chunk.WrapResult{State: chunk.StateNotWrapped, Unmet: []chunk.Unmet{chunk.UnmetWriteFailed}}
 		t.saveSoft(ctx, c)
 		return out, err
@@ -120,9 +118,9 @@ func (t *Tracker) Wrap(ctx context.Context, c *Chunk, o PollOptions) (Wrapped, e
 }
 
 // releaseDue gives back what a limit or the wait ends, and tries again what could not be written before.
-func (t *Tracker) releaseDue(ctx context.Context, c *Chunk, l *look, out *Wrapped) error {
+func (t *Tracker) releaseDue(ctx context.Context, c *Chunk, l *look, out *Wrapped) {
 	if c.State == chunk.Wrapped {
-		return nil
+		return
 	}
 	s := c.View(l.reading)
 	s.Chunk.Paused = false // a person's pause holds the agent, not the giving back
@@ -147,7 +145,6 @@ func (t *Tracker) releaseDue(ctx context.Context, c *Chunk, l *look, out *Wrappe
 		}
 		out.Released = append(out.Released, h.Issue)
 	}
-	return nil
 }
 
 // finish does the two finishing acts, and takes the labels and locks off what is done.
@@ -158,7 +155,7 @@ func (t *Tracker) finish(ctx context.Context, c *Chunk, l *look) error {
 		}
 	}
 	if len(c.Pulls) > 0 {
-		if _, err := t.add(ctx, c, chunk.Event{Do: chunk.DoEmptied}, "All of it is done: the list of pull requests is empty."); err != nil {
+		if err := t.add(ctx, c, chunk.Event{Do: chunk.DoEmptied}, "All of it is done: the list of pull requests is empty."); err != nil {
 			return err
 		}
 	}
@@ -191,7 +188,7 @@ func (t *Tracker) tidy(ctx context.Context, issue, id int) {
 // Release gives a claim back: its lock says so, the label goes, the log notes it. Text is the checkpoint for whoever
 // comes next, cleaned by the caller. What the chunk does not hold is no error.
 func (t *Tracker) Release(ctx context.Context, c *Chunk, issue int, reason chunk.ReleaseReason, text string) error {
-	if h := c.Record.Claim(issue); h == nil || h.State != chunk.ClaimOpen {
+	if h := c.Find(issue); h == nil || h.State != chunk.ClaimOpen {
 		return nil
 	}
 	markers, err := t.markers(ctx, issue)
@@ -223,7 +220,7 @@ func (t *Tracker) release(ctx context.Context, c *Chunk, issue int, markers []ch
 	if err := t.Writer.RemoveLabel(ctx, issue, "claimed", config.LabelClaimed); err != nil && !ghapi.IsGone(err) {
 		t.Warn(err.Error())
 	}
-	if _, err := t.add(ctx, c, chunk.Event{Do: chunk.DoReleased, Issue: issue, Reason: string(reason)}, fmt.Sprintf("Released issue %d: %s.", issue, reason)); err != nil {
+	if err := t.add(ctx, c, chunk.Event{Do: chunk.DoReleased, Issue: issue, Reason: string(reason)}, fmt.Sprintf("Released issue %d: %s.", issue, reason)); err != nil {
 		return fail(err)
 	}
 	c.Gate.FailedWrites = slices.DeleteFunc(c.Gate.FailedWrites, func(n int) bool { return n == issue })
@@ -234,7 +231,7 @@ func (t *Tracker) release(ctx context.Context, c *Chunk, issue int, markers []ch
 func (t *Tracker) followups(ctx context.Context, c *Chunk) (int, error) {
 	n := 0
 	for _, f := range c.Findings {
-		if !f.Filed || f.Issue == 0 || c.Record.Claim(f.Issue) != nil {
+		if !f.Filed || f.Issue == 0 || c.Find(f.Issue) != nil {
 			continue
 		}
 		markers, err := t.markers(ctx, f.Issue)
@@ -280,7 +277,7 @@ func (t *Tracker) Note(ctx context.Context, c *Chunk, d Draft) (int, error) {
 	if err != nil {
 		e.Do, e.Issue, words = chunk.DoNoticed, 0, "A finding could not be filed."
 	}
-	if _, err2 := t.add(ctx, c, e, words); err2 != nil {
+	if err2 := t.add(ctx, c, e, words); err2 != nil {
 		c.Apply(e)
 		c.Seq--
 		if err == nil {
@@ -288,20 +285,4 @@ func (t *Tracker) Note(ctx context.Context, c *Chunk, d Draft) (int, error) {
 		}
 	}
 	return made.Number, err
-}
-
-// Wake switches the poll's schedule on again when a chunk waits: a disabled workflow sees no events itself.
-func (t *Tracker) Wake(ctx context.Context) (bool, error) {
-	w, err := t.Client.Workflow(ctx, PollFile)
-	if ghapi.IsGone(err) || w.State == "active" {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	issues, err := t.Client.OpenIssuesWithLabel(ctx, config.LabelChunk)
-	if err != nil || len(issues) == 0 {
-		return false, err
-	}
-	return true, t.Writer.EnableWorkflow(ctx, "poll", PollFile)
 }
