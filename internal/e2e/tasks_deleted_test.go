@@ -4,9 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/ghapi/ghtest"
+	"github.com/issue-assistant/issue-assistant/internal/usage/ledger"
 )
 
 // remove deletes a comment as a maintainer would.
@@ -59,5 +63,30 @@ func TestADeletedCommentStaysAway(t *testing.T) {
 	r := w.run(t, start{event: "issue_comment", payload: w.said(id, "mona", "/assistant analyze"), run: 4730})
 	if got := w.ours(); r.code != 0 || len(got) != 1 || !strings.Contains(got[0].Body, "Which version do you use?") {
 		t.Errorf("rc %d, jobs %v, comments %+v", r.code, r.jobs, got)
+	}
+}
+
+// TestAnIssueGoesAway: it is deleted after its engine was made ready. No engine starts, nothing is red, and the record
+// says that there was no run, so that it costs the month nothing.
+func TestAnIssueGoesAway(t *testing.T) {
+	t.Parallel()
+	c := engineOf(t, "claude", answers(triage(nil)))
+	w := newWorldOf(t, c, c.settings(""))
+	w.gh.AddFault(ghtest.Fault{Times: -1, Status: http.StatusGone, Body: `{"message":"This issue was deleted","documentation_url":"x"}`, Match: func(r ghtest.Request) bool {
+		started, _ := filepath.Glob(filepath.Join(w.spied, "*-context"))
+		return len(started) > 0 && strings.HasPrefix(r.Path, issuePath)
+	}})
+	r := w.run(t, start{event: "issues", payload: w.opened()})
+	if r.code != 0 || r.jobs["Analyze"] != "success" || r.jobs["Apply"] != "" || len(c.calls()) != 0 {
+		t.Errorf("rc %d, jobs %v, %d calls", r.code, r.jobs, len(c.calls()))
+	}
+	if got := w.commands(t); got != "event engine context usage" {
+		t.Errorf("commands: %s", got)
+	}
+	if lines := r.lines("Analyze"); len(lines) != 1 || !strings.Contains(lines[0], "not started") {
+		t.Errorf("summary of analyze: %q", lines)
+	}
+	if record := string(w.artifact(t, 4711, "issue-assistant-usage-1")[ledger.RecordFile]); !strings.Contains(record, `"not_started"`) {
+		t.Errorf("record: %s", record)
 	}
 }
