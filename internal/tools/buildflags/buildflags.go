@@ -16,7 +16,10 @@ func waiting() []string {
 		"crypto/tls", "crypto/x509", "encoding/asn1", "math/big", "net", "net/http", "vendor/...",
 		"github.com/BurntSushi/toml", "github.com/google/...", "github.com/santhosh-tekuri/...", "github.com/spf13/...",
 		"golang.org/x/text/...", "gopkg.in/yaml.v3",
-		own + "check", own + "cli", own + "ghapi/...", own + "install", own + "lifecycle",
+		"mime/...", "log/slog", "compress/flate", "archive/zip", "net/textproto", "text/tabwriter",
+		own + "apply", own + "check", own + "chunk/...", own + "cli", own + "comment", own + "config/...", own + "engine/...",
+		own + "ghapi/...", own + "install", own + "lifecycle", own + "material", own + "mcpfiles", own + "run", own + "session",
+		own + "usage/ledger", own + "usage/report",
 	}
 }
 
