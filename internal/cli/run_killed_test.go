@@ -37,6 +37,7 @@ func TestTheRunItselfIsKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("%s", summary)
 	line := regexp.MustCompile(`^\*\*triage\*\* of #12 · claude-opus-5-5 · did not finish · 0 of 40 turns · \$0\.[0-9]{2} of \$1\.00 \(at most\)\n$`)
 	if !line.Match(summary) {
 		t.Errorf("%s\n%s", summary, output)
