@@ -65,6 +65,24 @@ func TestOutputsHoldHostileValues(t *testing.T) {
 	}
 }
 
+// Whoever writes the value must not be able to guess the delimiter: not from the code, not from an earlier output.
+func TestDelimitersCannotBeGuessed(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 100 {
+		text, err := fileCommand("answer", "a\nghadelimiter_\nadmin=true", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(text, "<<")
+		delimiter, _, _ := strings.Cut(rest, "\n")
+		if len(delimiter) < len("ghadelimiter_")+32 || seen[delimiter] {
+			t.Fatalf("delimiter %q, seen before: %v", delimiter, seen[delimiter])
+		}
+		seen[delimiter] = true
+	}
+}
+
 func TestOutputsAreAllOrNothing(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "out")

@@ -34,10 +34,15 @@ func (b bench) play(ctx context.Context, list []mutation) ([]result, error) {
 		return nil, err
 	}
 	var results []result
+	var broken []error
 	for _, m := range list {
 		r, err := b.one(ctx, m)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.ID, err)
+			broken = append(broken, fmt.Errorf("%s: %w", m.ID, err))
+			continue
 		}
 		results = append(results, r)
 		word := "survived"
@@ -48,7 +53,7 @@ func (b bench) play(ctx context.Context, list []mutation) ([]result, error) {
 			return nil, err
 		}
 	}
-	return results, nil
+	return results, errors.Join(broken...)
 }
 
 // baseline runs what the mutations name on the tree as it is: only tests that pass there can notice something.
