@@ -69,6 +69,7 @@ func (s *sessionContext) earlier(ctx context.Context) func(material.Thread) mate
 		price := s.app.priceOf(s.settings.config, facts.Model)
 		d := session.Decide(in, price)
 		s.state = session.StateOf(mode, d, session.Compare(in, price), facts)
+		s.app.sayf("sessions, %s: %s", mode, sessionLine(d))
 		e := material.Earlier{Delta: mode == session.Auto}
 		if d.Prompt == session.PromptFullCheckpoint {
 			e.Checkpoint = s.checkpoint(own, kept)

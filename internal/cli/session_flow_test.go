@@ -176,6 +176,9 @@ func TestSessionShadow(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.dir, materialDir, material.FileDelta)); err == nil {
 		t.Error("a run that is always fresh has a delta prompt")
 	}
+	if !strings.Contains(s.err, "sessions, shadow: resume; resume $0.") {
+		t.Errorf("the log does not say what was decided: %s", s.err)
+	}
 	// Not a byte of the issue is in the record, the decision or the line.
 	left, err := os.ReadFile(filepath.Join(s.temp, session.StateFile))
 	if err != nil || strings.Contains(string(left)+s.err, "ZEBRA") {
