@@ -15,6 +15,9 @@ import (
 
 // finish decides how the run ended, writes the last record and closes the execution file.
 func (r *running) finish(v verdict, begin time.Time) (Result, error) {
+	for _, c := range r.tally.close() { // the meter did not close in time
+		r.log.record(c)
+	}
 	out := r.stream.Outcome()
 	sum := r.tally.totals()
 	res := Result{

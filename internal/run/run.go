@@ -98,7 +98,10 @@ func (r *running) play(ctx context.Context) verdict {
 		Provider: r.Driver.Provider(), Upstream: r.upstream(), Key: r.KeyValue, Bearer: r.Key.Bearer,
 		ListPrice: r.Key.ListPrice, Model: r.Limits.Model, BudgetUSD: r.Limits.MaxBudgetUSD, MaxTurns: r.Limits.MaxTurns,
 		// What is kept back stands on the disk before the call goes out: whoever kills this process, the bill is bounded.
-		Held: func(h engine.HeldRecord) { r.log.record(h) },
+		Held: func(h engine.HeldRecord) {
+			r.log.record(h)
+			r.tally.hold(h)
+		},
 		Record: func(c engine.CallRecord) {
 			c.Type = engine.TypeCall
 			r.log.record(c)

@@ -235,6 +235,7 @@ func TestEngineThatGoesOnAfterARefusal(t *testing.T) {
 	}
 }
 
+// TestMeterThatNeverCloses: what it kept back for a call that has not ended is in the sum.
 func TestMeterThatNeverCloses(t *testing.T) {
 	t.Parallel()
 	o := options(t, "call", "print="+success(okAnswer))
@@ -244,13 +245,20 @@ func TestMeterThatNeverCloses(t *testing.T) {
 		f := &fakeMeter{record: m.Record, hang: true}
 		f.Server = httptest.NewServer(f)
 		t.Cleanup(f.Server.Close)
+		m.Held(engine.HeldRecord{Type: engine.TypeHeld, N: 1, ReservedUSD: 0.4}) // the fake's own call, which ends
+		m.Held(engine.HeldRecord{Type: engine.TypeHeld, N: 7, ReservedUSD: 0.25})
 		return f, nil
 	}
 	res, err := Run(t.Context(), o)
-	if err != nil || res.Ended != engine.Finished {
+	if err != nil || res.Ended != engine.Finished || res.CostUSD != 0.26 || res.Calls != 2 || res.Turns != 1 {
 		t.Fatal(res, err)
 	}
 	framed(t, o.ExecutionFile)
+	for _, word := range []string{`"type":"issue_assistant.held","n":7`, `"type":"issue_assistant.call","n":7`, `"cost_usd":0.26`} {
+		if !strings.Contains(text(o.ExecutionFile), word) {
+			t.Errorf("no %s in %s", word, text(o.ExecutionFile))
+		}
+	}
 }
 
 func TestNotStarted(t *testing.T) {

@@ -3,6 +3,8 @@ package run
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
@@ -14,6 +16,8 @@ type tally struct {
 	limits   Limits
 	progress io.Writer
 	sum      totals
+	held     map[int]float64 // dollars that are kept back for calls which have not ended
+	closed   bool
 	refused  chan struct{} // closed at the first refused call
 }
 
@@ -34,13 +38,40 @@ type totals struct {
 }
 
 func newTally(limits Limits, progress io.Writer) *tally {
-	return &tally{limits: limits, progress: progress, refused: make(chan struct{})}
+	return &tally{limits: limits, progress: progress, held: map[int]float64{}, refused: make(chan struct{})}
+}
+
+// hold notes what is kept back for a call.
+func (t *tally) hold(h engine.HeldRecord) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.held[h.N] = h.ReservedUSD
+}
+
+// close books the calls that have not ended at what was kept back for them, and returns them. Later ones change nothing.
+func (t *tally) close() []engine.CallRecord {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	var calls []engine.CallRecord
+	for _, n := range slices.Sorted(maps.Keys(t.held)) {
+		t.sum.calls++
+		t.sum.cost += t.held[n]
+		calls = append(calls, engine.CallRecord{
+			Type: engine.TypeCall, N: n, Model: t.limits.Model, CostUSD: t.held[n], ReservedUSD: t.held[n], Basis: engine.BasisReserved,
+		})
+	}
+	return calls
 }
 
 // add takes one call.
 func (t *tally) add(c engine.CallRecord) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.closed {
+		return
+	}
+	delete(t.held, c.N)
 	s := &t.sum
 	s.calls++
 	s.cost += c.CostUSD
