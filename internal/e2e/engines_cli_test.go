@@ -39,9 +39,10 @@ type call struct {
 	bearer       bool // it came with the key
 }
 
-// move is what a scripted model does: it reads a file, or it answers.
+// move is what a scripted model does: it reads a file, says nothing for ever, or answers.
 type move struct {
 	read   string
+	hang   bool
 	answer map[string]any
 }
 
@@ -82,7 +83,7 @@ func engineOf(t *testing.T, name string, p play) cli {
 			if m.read != "" {
 				return reading(m.read)
 			}
-			return anthropic.Step{Answer: m.answer}
+			return anthropic.Step{Answer: m.answer, Hang: m.hang}
 		}})
 		t.Cleanup(ai.Close)
 		return claudeCode(ai)
@@ -110,7 +111,7 @@ func engineOf(t *testing.T, name string, p play) cli {
 		if err != nil {
 			panic(err)
 		}
-		return standin.Step{Text: string(data)}
+		return standin.Step{Text: string(data), Hang: m.hang}
 	}})
 	t.Cleanup(server.Close)
 	c.url = func() string { return server.URL }

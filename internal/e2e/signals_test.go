@@ -3,12 +3,12 @@ package e2e
 import (
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/issue-assistant/issue-assistant/internal/engine/enginetest/anthropic"
 	"github.com/issue-assistant/issue-assistant/internal/usage/ledger"
 )
 
@@ -16,7 +16,7 @@ import (
 func (w *world) runningEngine(t *testing.T) int {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if len(w.ai.MainRequests()) == 0 {
+		if len(w.cli.calls()) == 0 {
 			continue
 		}
 		for _, s := range w.spies(t) {
@@ -66,45 +66,51 @@ func TestAStepIsEnded(t *testing.T) {
 			}
 		}, "unfinished", ""},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, always(anthropic.Step{Hang: true}), "")
-			if test.name == "INT to act" {
-				// act takes success() inside an action for the state of the job, which is canceled; GitHub takes it for
-				// the state of the action, and runs the steps of one that is used with always().
-				data, err := os.ReadFile(w.path("action", "action.yml"))
-				if err != nil {
-					t.Fatal(err)
+		for _, engine := range engineNames {
+			if engine != "claude" && test.name == "INT to act" && os.Getenv("E2E_ALL") == "" {
+				continue
+			}
+			t.Run(engine+"/"+test.name, func(t *testing.T) {
+				t.Parallel()
+				c := engineOf(t, engine, func(call) move { return move{hang: true} })
+				w := newWorldOf(t, c, c.settings(""))
+				if test.name == "INT to act" {
+					// act takes success() inside an action for the state of the job, which is canceled; GitHub takes it for
+					// the state of the action, and runs the steps of one that is used with always().
+					data, err := os.ReadFile(w.path("action", "action.yml"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					put(t, w.path("action"), "action.yml", once(t, "action.yml", string(data), "      id: run\n", "      id: run\n      if: always()\n"))
 				}
-				put(t, w.path("action"), "action.yml", once(t, "action.yml", string(data), "      id: run\n", "      id: run\n      if: always()\n"))
-			}
-			r := w.run(t, start{event: "issues", payload: w.opened(), during: func(act *exec.Cmd) { test.send(t, w, act) }})
-			if len(w.ai.MainRequests()) == 0 {
-				t.Fatal("nothing ran")
-			}
-			if r.code == 0 || r.jobs["Apply"] != "" || len(w.gh.Comments(number)) != 0 {
-				t.Errorf("rc %d, jobs %v, %d comments", r.code, r.jobs, len(w.gh.Comments(number)))
-			}
-			if got := w.commands(t); got != "event engine context run usage" {
-				t.Errorf("commands: %s", got)
-			}
-			if got := r.outputs["run.ended"]; got != test.ended {
-				t.Errorf("ended %q, want %q", got, test.ended)
-			}
-			if lines := r.lines("Analyze"); len(lines) != 1 || !usageLine("claude-opus-5-5", ".*").MatchString(lines[0]) || !strings.Contains(lines[0], test.line) {
-				t.Errorf("summary of analyze: %q", lines)
-			} else {
-				t.Log(lines[0])
-			}
-			if files := w.artifact(t, 4711, "issue-assistant-usage-1"); !strings.Contains(string(files[ledger.RecordFile]), `"ended"`) {
-				t.Errorf("record: %s", files[ledger.RecordFile])
-			}
-			for end := time.Now().Add(10 * time.Second); len(w.engines(t)) > 0 && time.Now().Before(end); {
-				time.Sleep(50 * time.Millisecond)
-			}
-			if left := w.engines(t); len(left) > 0 {
-				t.Errorf("engines still run: %v", left)
-			}
-		})
+				r := w.run(t, start{event: "issues", payload: w.opened(), during: func(act *exec.Cmd) { test.send(t, w, act) }})
+				if len(c.calls()) == 0 {
+					t.Fatal("nothing ran")
+				}
+				if r.code == 0 || r.jobs["Apply"] != "" || len(w.gh.Comments(number)) != 0 {
+					t.Errorf("rc %d, jobs %v, %d comments", r.code, r.jobs, len(w.gh.Comments(number)))
+				}
+				if got := w.commands(t); got != "event engine context run usage" {
+					t.Errorf("commands: %s", got)
+				}
+				if got := r.outputs["run.ended"]; got != test.ended {
+					t.Errorf("ended %q, want %q", got, test.ended)
+				}
+				if lines := r.lines("Analyze"); len(lines) != 1 || !usageLine(regexp.QuoteMeta(c.model), ".*").MatchString(lines[0]) || !strings.Contains(lines[0], test.line) {
+					t.Errorf("summary of analyze: %q", lines)
+				} else {
+					t.Log(lines[0])
+				}
+				if files := w.artifact(t, 4711, "issue-assistant-usage-1"); !strings.Contains(string(files[ledger.RecordFile]), `"ended"`) {
+					t.Errorf("record: %s", files[ledger.RecordFile])
+				}
+				for end := time.Now().Add(10 * time.Second); len(w.engines(t)) > 0 && time.Now().Before(end); {
+					time.Sleep(50 * time.Millisecond)
+				}
+				if left := w.engines(t); len(left) > 0 {
+					t.Errorf("engines still run: %v", left)
+				}
+			})
+		}
 	}
 }
