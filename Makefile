@@ -118,16 +118,20 @@ bench-engines:
 e2e-all:
 	E2E_ALL=1 go test ./internal/e2e -count=1 -v -timeout 1h -run 'TestTheFiveTasks|TestTriageWithEachEngine' | grep -v '^=== '
 
-# Similar issues: recall beside plain BM25 on the same data, time and memory with 50,000 issues. Writes docs/benchmarks/context.md.
+# Similar issues: recall beside plain BM25 on the same data, time and memory with 50,000 issues. Writes docs/benchmarks/context.md
+# and context-memory.md.
 .PHONY: bench-context
 bench-context:
 	mkdir -p docs/benchmarks
 	CONTEXT_BENCH=1 go test ./internal/material/search -count=1 -v -run TestWriteBenchmarks
+	CONTEXT_BENCH=1 go test ./internal/cli -count=1 -v -run TestMemoryOfContext
 
-# The sweep through 400 days of 300 issues with faults: the long form of what `go test` does with 20 seeds.
+# The sweep through 400 days of 300 issues with faults: the long form of what `go test` does. A seed takes
+# a second or two; CHAOS_FROM begins at another one.
 .PHONY: chaos-sweep
+SWEEP_SEEDS ?= 1000
 chaos-sweep:
-	CHAOS_SEEDS=$(SEEDS) go test ./internal/lifecycle -count=1 -run TestChaos -timeout 24h
+	CHAOS_SEEDS=$(SWEEP_SEEDS) GOGC=400 go test ./internal/lifecycle -count=1 -v -run 'TestChaos$$' -timeout 24h
 
 # The tables and the picture of docs/sessions.md: the cost model, and the decision on 200 simulated issues.
 .PHONY: sessions

@@ -94,6 +94,7 @@ func (a *app) context(ctx context.Context, in taskInputs) error {
 		Labels: answer.LabelsOf(s.labels, s.config.Labels.Deny), Languages: s.texts.Languages(), Secrets: a.secrets(),
 		Issues: a.keptIssues(ctx, reader, in.task),
 	}
+	o.Cleaned = o.Issues != nil
 	sessions := sessionContext{app: a, client: client, settings: s, in: in, rules: rules}
 	if s.config.Sessions.Mode != config.SessionsOff {
 		o.Earlier = sessions.earlier(ctx)

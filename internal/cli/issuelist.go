@@ -67,7 +67,7 @@ func (r *newsReader) PullRequests(ctx context.Context, states ...string) iter.Se
 
 // keptIssues are all issues by the list that the daily sweep keeps, brought up to date: three requests (the artifact, its
 // run, where its file is) instead of one for every hundred issues. Without a list they are read once. nil: the material
-// reads them itself.
+// reads them itself. Title and body of each are cleaned.
 func (a *app) keptIssues(ctx context.Context, reader *newsReader, name task.Name) iter.Seq2[ghapi.Issue, error] {
 	if name.IsReply() {
 		return nil
@@ -83,12 +83,12 @@ func (a *app) keptIssues(ctx context.Context, reader *newsReader, name task.Name
 		return nil
 	}
 	return func(yield func(ghapi.Issue, error) bool) {
-		for _, l := range lines {
+		for l, err := range lines {
 			i := ghapi.Issue{
 				Number: l.Number, Title: l.Title, Body: l.Body, State: l.State, StateReason: l.StateReason, Labels: l.Labels, Comments: l.Comments,
 				CreatedAt: l.Created, ClosedAt: l.Closed, UpdatedAt: l.Updated,
 			}
-			if !yield(i, nil) {
+			if !yield(i, err) {
 				return
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 	"time"
@@ -71,7 +72,7 @@ func TestKeptListSavesRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := lifecycle.WriteList(w, lines); err != nil {
+	if err := lifecycle.WriteList(w, each(lines)); err != nil {
 		t.Fatal(err)
 	}
 	if err := z.Close(); err != nil {
@@ -90,5 +91,16 @@ func TestKeptListSavesRequests(t *testing.T) {
 	}
 	if n := strings.Count(s.read(t, materialDir+"/issues.jsonl"), "\n"); n != many+1 {
 		t.Errorf("%d issues, want %d", n, many+1)
+	}
+}
+
+// each is a list as a sequence.
+func each(lines []lifecycle.Line) iter.Seq2[lifecycle.Line, error] {
+	return func(yield func(lifecycle.Line, error) bool) {
+		for _, l := range lines {
+			if !yield(l, nil) {
+				return
+			}
+		}
 	}
 }

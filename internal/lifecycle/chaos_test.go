@@ -40,8 +40,8 @@ func wantNotices(t *testing.T, totals map[string]int) {
 	}
 }
 
-// TestChaos lives through 400 days of 300 issues, with a sweep a day and faults of reads and writes. Two seeds here;
-// `make chaos-sweep` takes a thousand.
+// TestChaos lives through 400 days of 300 issues, with a sweep a day and faults of reads and writes. Short: four seeds of
+// 100 issues and a sweep every four days; `make chaos-sweep` takes a thousand whole ones.
 func TestChaos(t *testing.T) {
 	t.Parallel()
 	seeds, count, step, from := 4, 100, 4, 0

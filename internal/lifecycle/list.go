@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"slices"
 	"time"
 
@@ -21,7 +20,7 @@ import (
 // ListName is the artifact, and with .jsonl the file, of the list of issues.
 const ListName = "issue-assistant-issues"
 
-// Line is one issue of the list. Title and body are as the AI may read them: hidden parts gone, secrets masked.
+// Line is one issue of the list. Title and body are as the AI may read them: hidden parts gone.
 type Line struct {
 	Number      int       `json:"number"`
 	Title       string    `json:"title"`
@@ -75,46 +74,70 @@ type ListSource interface {
 }
 
 // IssueList brings the list of issues of the last sweep up to date: what changed since by a few requests, everything
-// when there is none yet, and on the first of a month, so that deleted issues leave it. Branch is the default one.
-func IssueList(ctx context.Context, source ListSource, branch string, now time.Time) ([]Line, error) {
-	known := map[int]Line{}
-	var newest time.Time
+// when there is none yet, and on the first of a month, so that deleted issues leave it. Branch is the default one. One
+// issue is in memory at a time, and each comes once.
+func IssueList(ctx context.Context, source ListSource, branch string, now time.Time) (iter.Seq2[Line, error], error) {
+	var kept last
 	if now.UTC().Day() != 1 {
-		last, err := lastList(ctx, source, branch)
+		var err error
+		if kept, err = lastList(ctx, source, branch); err != nil {
+			kept = last{} // a list that cannot be read is made anew
+		}
+	}
+	if kept.zip == nil {
+		return everything(ctx, source), nil
+	}
+	changed := map[int]Line{}
+	for i, err := range source.IssuesSince(ctx, kept.since) {
 		if err != nil {
-			last = nil // a list that cannot be read is made anew
+			return nil, fmt.Errorf("list what changed: %w", err)
 		}
-		for _, l := range last {
-			known[l.Number] = l
-			if l.Updated.After(newest) {
-				newest = l.Updated
-			}
+		if !i.IsPullRequest {
+			changed[i.Number] = lineOf(i)
 		}
 	}
-	if newest.After(now.Add(time.Hour)) { // no issue changes in the future: what follows from such a list would miss all changes
-		known, newest = map[int]Line{}, time.Time{}
-	}
-	take := func(i ghapi.Issue) { known[i.Number] = lineOf(i) }
-	if newest.IsZero() {
+	return kept.with(changed), nil
+}
+
+func everything(ctx context.Context, source ListSource) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		n := 0
 		for i, err := range source.Issues(ctx, ghapi.IssueFilter{}) {
 			if err != nil {
-				return nil, fmt.Errorf("list the issues: %w", err)
+				yield(Line{}, fmt.Errorf("list the issues: %w", err))
+				return
 			}
-			if take(i); len(known) >= maxIssues {
-				break
-			}
-		}
-	} else {
-		for i, err := range source.IssuesSince(ctx, newest) {
-			if err != nil {
-				return nil, fmt.Errorf("list what changed: %w", err)
-			}
-			if !i.IsPullRequest {
-				take(i)
+			if n++; !yield(lineOf(i), nil) || n == maxIssues {
+				return
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Values(known), func(a, b Line) int { return a.Number - b.Number }), nil
+}
+
+// last is the list of the last sweep, packed.
+type last struct {
+	zip   []byte
+	since time.Time // when its run began: what changed later may be missing
+}
+
+// with yields what changed, the newest first, and of the list what did not.
+func (l last) with(changed map[int]Line) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		n := 0
+		for _, number := range slices.Backward(sortedKeys(changed)) {
+			if n++; !yield(changed[number], nil) || n == maxIssues {
+				return
+			}
+		}
+		for line, err := range l.lines() {
+			if _, newer := changed[line.Number]; newer && err == nil {
+				continue
+			}
+			if n++; !yield(line, err) || n == maxIssues {
+				return
+			}
+		}
+	}
 }
 
 // listFile is the workflow whose runs keep the list.
@@ -122,11 +145,11 @@ const listFile = ".github/workflows/issue-assistant-lifecycle.yml"
 
 // lastList reads the newest list that a sweep of the default branch of this repository uploaded. Anybody's pull request
 // can upload an artifact of that name, and so can another workflow or branch: the rules are those of the ledger of costs.
-func lastList(ctx context.Context, source ListSource, branch string) ([]Line, error) {
+func lastList(ctx context.Context, source ListSource, branch string) (last, error) {
 	const most = 10
 	artifacts, err := source.Artifacts(ctx, ListName, most)
 	if err != nil {
-		return nil, err
+		return last{}, err
 	}
 	slices.SortStableFunc(artifacts, func(a, b ghapi.Artifact) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	for _, a := range artifacts {
@@ -138,7 +161,7 @@ func lastList(ctx context.Context, source ListSource, branch string) ([]Line, er
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return last{}, err
 		}
 		swept := run.Event == "schedule" || run.Event == "workflow_dispatch"
 		if run.ID != a.RunID || run.HeadRepo != source.Repo() || run.HeadBranch != branch || run.Path != listFile || !swept {
@@ -149,62 +172,92 @@ func lastList(ctx context.Context, source ListSource, branch string) ([]Line, er
 			continue // it has expired since it was listed
 		}
 		if err != nil {
-			return nil, err
+			return last{}, err
 		}
-		return unpack(data)
+		found := last{zip: data, since: run.CreatedAt}
+		return found, found.check()
 	}
-	return nil, nil
+	return last{}, nil
 }
 
-// unpack reads the one file of the artifact, within bounds.
-func unpack(data []byte) ([]Line, error) {
-	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		return nil, fmt.Errorf("open the list: %w", err)
+// check reads the list once without keeping it: what breaks in the middle must not be half of a list.
+func (l last) check() error {
+	if l.since.IsZero() {
+		return errors.New("the list's run has no time")
 	}
-	for _, file := range z.File {
-		if file.Name != ListName+".jsonl" {
-			continue
-		}
-		r, err := file.Open()
+	for _, err := range l.lines() {
 		if err != nil {
-			return nil, fmt.Errorf("open the list: %w", err)
+			return err
 		}
-		lines, err := ReadList(io.LimitReader(r, maxListFile))
-		return lines, errors.Join(err, r.Close())
 	}
-	return nil, errors.New("the artifact holds no list")
+	return nil
 }
 
-// ReadList reads lines of JSON; a line that is none is an error.
-func ReadList(r io.Reader) ([]Line, error) {
-	var out []Line
-	scan := bufio.NewScanner(r)
-	scan.Buffer(make([]byte, 0, 64<<10), maxListLine)
-	for scan.Scan() {
-		if len(bytes.TrimSpace(scan.Bytes())) == 0 {
-			continue
+// lines reads the one file of the artifact, within bounds.
+func (l last) lines() iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		z, err := zip.NewReader(bytes.NewReader(l.zip), int64(len(l.zip)))
+		if err != nil {
+			yield(Line{}, fmt.Errorf("open the list: %w", err))
+			return
 		}
-		var l Line
-		if err := json.Unmarshal(scan.Bytes(), &l); err != nil {
-			return nil, fmt.Errorf("line %d of the list: %w", len(out)+1, err)
+		for _, file := range z.File {
+			if file.Name != ListName+".jsonl" {
+				continue
+			}
+			r, err := file.Open()
+			if err != nil {
+				yield(Line{}, fmt.Errorf("open the list: %w", err))
+				return
+			}
+			defer func() { _ = r.Close() }() // only read
+			for line, err := range Lines(io.LimitReader(r, maxListFile)) {
+				if !yield(line, err) {
+					return
+				}
+			}
+			return
 		}
-		if l.Number < 1 || len(out) >= maxIssues {
-			return nil, fmt.Errorf("line %d of the list holds no issue", len(out)+1)
-		}
-		out = append(out, l)
+		yield(Line{}, errors.New("the artifact holds no list"))
 	}
-	if err := scan.Err(); err != nil {
-		return nil, fmt.Errorf("read the list: %w", err)
+}
+
+// Lines reads lines of JSON, one at a time; a line that is none is an error, and the last thing that comes.
+func Lines(r io.Reader) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		scan := bufio.NewScanner(r)
+		scan.Buffer(make([]byte, 0, 64<<10), maxListLine)
+		for n := 0; scan.Scan(); {
+			if len(bytes.TrimSpace(scan.Bytes())) == 0 {
+				continue
+			}
+			var l Line
+			err := json.Unmarshal(scan.Bytes(), &l)
+			if n++; err == nil && (l.Number < 1 || n > maxIssues) {
+				err = errors.New("no issue is there")
+			}
+			if err != nil {
+				yield(Line{}, fmt.Errorf("line %d of the list: %w", n, err))
+				return
+			}
+			if !yield(l, nil) {
+				return
+			}
+		}
+		if err := scan.Err(); err != nil {
+			yield(Line{}, fmt.Errorf("read the list: %w", err))
+		}
 	}
-	return out, nil
 }
 
 // WriteList writes lines of JSON.
-func WriteList(w io.Writer, lines []Line) error {
+func WriteList(w io.Writer, lines iter.Seq2[Line, error]) error {
 	b := bufio.NewWriter(w)
 	enc := json.NewEncoder(b)
-	for _, l := range lines {
+	for l, err := range lines {
+		if err != nil {
+			return err
+		}
 		if err := enc.Encode(l); err != nil {
 			return fmt.Errorf("write the list: %w", err)
 		}

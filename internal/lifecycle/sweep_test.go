@@ -123,7 +123,7 @@ func TestRequestsOfTheDailySweep(t *testing.T) {
 		r.AddComment(n, "mona", "What do you see?")
 	}
 	r.days(3)
-	lines, err := lifecycle.IssueList(t.Context(), r.client(), "main", r.now)
+	lines, err := readList(t.Context(), r.client(), "main", r.now)
 	if err != nil || len(lines) != 10_000 {
 		t.Fatalf("%d lines, %v", len(lines), err)
 	}
@@ -133,7 +133,7 @@ func TestRequestsOfTheDailySweep(t *testing.T) {
 	lifecycle.Sweep(t.Context(), c, lifecycle.Options{
 		Config: r.config, Texts: r.texts, Now: r.now, Mode: lifecycle.ModeAll, Writer: func() ghapi.Writer { return ghapi.NewWriter(c) },
 	})
-	again, err := lifecycle.IssueList(t.Context(), c, "main", r.now)
+	again, err := readList(t.Context(), c, "main", r.now)
 	if err != nil || len(again) != 10_000 {
 		t.Fatalf("%d lines, %v", len(again), err)
 	}

@@ -45,7 +45,7 @@ func (f *folder) issues(ctx context.Context, r Reader, o Options, t Thread, res 
 		if i.Number == o.Issue || i.IsPullRequest {
 			continue
 		}
-		if err := enc.Encode(RecordOf(i, o.Secrets)); err != nil {
+		if err := enc.Encode(recordOf(i, o.Secrets, o.Cleaned)); err != nil {
 			return fmt.Errorf("write the material: %w", err)
 		}
 		index.Add(DocOf(i))

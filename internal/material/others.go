@@ -58,11 +58,17 @@ const (
 )
 
 // RecordOf shortens an issue.
-func RecordOf(i ghapi.Issue, secrets []string) Record {
+func RecordOf(i ghapi.Issue, secrets []string) Record { return recordOf(i, secrets, false) }
+
+func recordOf(i ghapi.Issue, secrets []string, cleaned bool) Record {
+	short := excerpt
+	if cleaned {
+		short = shorten
+	}
 	r := Record{
-		Number: i.Number, Title: excerpt(i.Title, titleLimit, secrets), State: i.State, StateReason: i.StateReason,
+		Number: i.Number, Title: short(i.Title, titleLimit, secrets), State: i.State, StateReason: i.StateReason,
 		Labels: slices.Sorted(slices.Values(i.Labels)), Opened: dateOnly(i.CreatedAt), Closed: dateOnly(i.ClosedAt),
-		Comments: i.Comments, Excerpt: excerpt(plainForm(i.Body), issueExcerpt, secrets),
+		Comments: i.Comments, Excerpt: short(plainForm(i.Body), issueExcerpt, secrets),
 	}
 	if r.Labels == nil {
 		r.Labels = []string{}
@@ -111,7 +117,12 @@ func excerpt(s string, limit int, secrets []string) string {
 	if r := []rune(s); len(r) > 4*limit {
 		s = string(r[:4*limit])
 	}
-	s = oneLine(sanitize.MaskSecrets(sanitize.Material(s), secrets))
+	return shorten(sanitize.Material(s), limit, secrets)
+}
+
+// shorten is excerpt of a text that was cleaned.
+func shorten(s string, limit int, secrets []string) string {
+	s = oneLine(sanitize.MaskSecrets(s, secrets))
 	kept, cut := head(s, limit-1)
 	if cut > 0 {
 		return kept + "…"

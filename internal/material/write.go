@@ -44,6 +44,9 @@ type Options struct {
 	Secrets   []string
 	// Issues are all issues of the repository; nil: they are read from GitHub.
 	Issues iter.Seq2[ghapi.Issue, error]
+	// Cleaned says that [sanitize.Material] went through them already: parsing each again is most of the time that
+	// tens of thousands take.
+	Cleaned bool
 	// Earlier decides what the run is told of earlier work, once the thread was read; nil: sessions are off.
 	Earlier func(Thread) Earlier
 }
