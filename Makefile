@@ -113,10 +113,10 @@ chaos-apply:
 bench-engines:
 	ENGINES_TABLE=$(CURDIR)/docs/benchmarks/engines.md go test ./internal/engine/attack -count=1 -run TestAttackTable -timeout 2h
 
-# The five tasks under act with each of the three engines, each run again in every way; `go test` does it with Claude Code.
+# Everything under act, with the long forms: each task again in every way, and each signal, with all three engines.
 .PHONY: e2e-all
 e2e-all:
-	E2E_ALL=1 go test ./internal/e2e -count=1 -v -timeout 1h -run 'TestTheFiveTasks|TestTriageWithEachEngine' | grep -v '^=== '
+	E2E_ALL=1 go test ./internal/e2e -count=1 -v -timeout 1h | grep -E '^ *---|^ok|^FAIL|_test.go'
 
 # Similar issues: recall beside plain BM25 on the same data, time and memory with 50,000 issues. Writes docs/benchmarks/context.md
 # and context-memory.md.
