@@ -13,24 +13,20 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
 
+type caseText struct {
+	Title string `json:"title"`
+	Body  string `json:"body"`
+}
+
 // dup is a case of testdata/cases/dups.
 type dup struct {
-	ID       string `json:"id"`
-	New      int    `json:"new"`
-	Original []int  `json:"original"`
-	Text     struct {
-		Title string `json:"title"`
-		Body  string `json:"body"`
-	} `json:"new_paraphrase"`
-	Others map[string]struct {
-		Title string `json:"title"`
-		Body  string `json:"body"`
-	} `json:"original_paraphrase"`
-	Also struct {
-		Hard map[string]struct {
-			Title string `json:"title"`
-			Body  string `json:"body"`
-		} `json:"hard_negative"`
+	ID       string              `json:"id"`
+	New      int                 `json:"new"`
+	Original []int               `json:"original"`
+	Text     caseText            `json:"new_paraphrase"`
+	Others   map[string]caseText `json:"original_paraphrase"`
+	Also     struct {
+		Hard map[string]caseText `json:"hard_negative"`
 	} `json:"also"`
 }
 
