@@ -271,6 +271,46 @@ func TestPostponedTriagesOnePersonsShareADay(t *testing.T) {
 	}
 }
 
+// One person's thousand queued issues, all newer than another's one.
+func TestAThousandQueuedIssuesStarveNobody(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.workflow()
+	alice := r.AddIssue(ghapi.Issue{Title: "x", Author: ghapi.User{Login: "alice"}, Labels: []string{"needs-triage"}})
+	for range 1000 {
+		r.AddIssue(ghapi.Issue{Title: "x", Author: ghapi.User{Login: "mallory"}, Labels: []string{"needs-triage"}})
+	}
+	r.days(1)
+	bob := r.AddIssue(ghapi.Issue{Title: "x", Author: ghapi.User{Login: "bob"}, Labels: []string{"needs-triage"}, CreatedAt: r.now.AddDate(0, 0, -1)})
+	r.ClearLog()
+	started := map[int]bool{}
+	for _, s := range r.sweep().Started {
+		started[s.Number] = true
+	}
+	if !started[alice] || !started[bob] || len(started) != 5 {
+		t.Errorf("started %v, want #%d and #%d among five", started, alice, bob)
+	}
+	if n := len(r.Log()); n >= 50 {
+		t.Errorf("%d requests", n)
+	}
+	// With as many people as issues, everybody's turn comes.
+	many := newRig(t)
+	many.workflow()
+	for k := range 40 {
+		many.AddIssue(ghapi.Issue{Title: "x", Author: ghapi.User{Login: fmt.Sprint("person", k)}, Labels: []string{"needs-triage"}})
+	}
+	all := map[int]bool{}
+	for range 8 {
+		many.days(1)
+		for _, s := range many.sweep().Started { // their triage never ends well: no analysis comes
+			all[s.Number] = true
+		}
+	}
+	if len(all) != 40 {
+		t.Errorf("%d of 40 people had their turn in eight days of five", len(all))
+	}
+}
+
 func TestMarkersOfOthersCountNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

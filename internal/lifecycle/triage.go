@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/issue-assistant/issue-assistant/internal/comment"
@@ -31,7 +34,8 @@ func (s Start) line() string {
 const (
 	triageFile    = "issue-assistant-triage.yml"
 	postponedBack = 60 * 24 * time.Hour
-	maxPostponed  = 200
+	maxQueued     = 1500 // postponed issues that are listed
+	maxPostponed  = 200  // of these, looked at in a day
 	maxBacklog    = 5000 // issues that are looked at
 )
 
@@ -87,7 +91,7 @@ func (s *sweep) postponed(ctx context.Context, w ghapi.Writer) {
 			s.note("the postponed issues could not be listed", err)
 			return
 		}
-		if s.o.Now.Sub(i.CreatedAt) > postponedBack || len(waiting) == maxPostponed {
+		if s.o.Now.Sub(i.CreatedAt) > postponedBack || len(waiting) == maxQueued {
 			break
 		}
 		if (Facts{Issue: i}).kept() {
@@ -123,18 +127,41 @@ func (s *sweep) postponed(ctx context.Context, w ghapi.Writer) {
 	if share <= 0 {
 		return
 	}
-	// Oldest first, from another place each day: issues whose triage never ends well do not keep the rest waiting.
-	from := 0
-	if len(waiting) > share {
-		from = int(s.o.Now.Unix()/86_400) * share % len(waiting)
-	}
-	var order []ghapi.Issue
-	for k := range waiting {
-		order = append(order, waiting[len(waiting)-1-(from+k)%len(waiting)])
-	}
+	order := fair(waiting, int(s.o.Now.Unix()/86_400), share)
+	order = order[:min(len(order), maxPostponed)]
 	for start := 0; start < len(order) && share > 0 && !s.stopped(); start += 25 {
 		share -= s.startSome(ctx, w, order[start:min(start+25, len(order))], share, "postponed")
 	}
+}
+
+// fair orders what waits so that each person has a turn before anybody has a second, however many one has queued. Each
+// person's own come oldest first. Both begin at another place each day: issues whose triage never ends well do not keep
+// the rest waiting.
+func fair(newestFirst []ghapi.Issue, day, share int) []ghapi.Issue {
+	queues := map[string][]ghapi.Issue{}
+	for _, i := range slices.Backward(newestFirst) {
+		who := strings.ToLower(i.Author.Login)
+		queues[who] = append(queues[who], i)
+	}
+	people := slices.Sorted(maps.Keys(queues))
+	turn := func(length, k int) int { return (day*share%length + k) % length }
+	if len(people) <= share { // everybody has a turn each day
+		turn = func(length, k int) int { return k % length }
+	}
+	order := make([]ghapi.Issue, 0, len(newestFirst))
+	for round := 0; len(order) < len(newestFirst); round++ {
+		for k := range people {
+			queue := queues[people[turn(len(people), k)]]
+			if round < len(queue) {
+				from := 0
+				if len(queue) > share {
+					from = day * share % len(queue)
+				}
+				order = append(order, queue[(from+round)%len(queue)])
+			}
+		}
+	}
+	return order
 }
 
 // triaged takes the label from issues that a maintainer assigned or planned: somebody has looked at them. Where a person
