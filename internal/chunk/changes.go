@@ -14,29 +14,41 @@ type Entry struct {
 	Book bool // only the book-keeping of chunks: it counts neither as a change nor as progress
 }
 
+// key tells an entry from others, and a later edit of a comment from what was seen of it.
+func (e Entry) key() int64 { return e.ID*1_000_003 + e.At.Unix() }
+
 // News are the entries that the cursor has not seen.
 func (c Cursor) News(all []Entry) []Entry {
 	var out []Entry
 	for _, e := range all {
-		if e.At.After(c.At) || (e.At.Equal(c.At) && !slices.Contains(c.Seen, e.ID)) {
+		if !e.At.Before(c.At) && !slices.Contains(c.Seen, e.key()) {
 			out = append(out, e)
 		}
 	}
 	return out
 }
 
-// maxSeen bounds what a cursor remembers of one second.
-const maxSeen = 50
+// maxSeen bounds what a cursor remembers.
+const maxSeen = 200
 
-// CursorOf is a cursor behind all entries.
-func CursorOf(all []Entry, from Cursor) Cursor {
-	c := Cursor{At: from.At, Seen: slices.Clone(from.Seen)}
+// CursorOf is a cursor behind all entries, but never later than what was surely read: of several items the last was read
+// later than the first, and something may have come to the first meanwhile.
+func CursorOf(all []Entry, from Cursor, read time.Time) Cursor {
+	c := Cursor{At: from.At}
 	for _, e := range all {
-		switch {
-		case e.At.After(c.At):
-			c = Cursor{At: e.At, Seen: []int64{e.ID}}
-		case e.At.Equal(c.At) && !slices.Contains(c.Seen, e.ID) && len(c.Seen) < maxSeen:
-			c.Seen = append(c.Seen, e.ID)
+		if e.At.After(c.At) {
+			c.At = e.At
+		}
+	}
+	if c.At.After(read) {
+		c.At = read
+	}
+	if c.At.Before(from.At) {
+		c.At = from.At
+	}
+	for _, e := range all {
+		if !e.At.Before(c.At) && len(c.Seen) < maxSeen && !slices.Contains(c.Seen, e.key()) {
+			c.Seen = append(c.Seen, e.key())
 		}
 	}
 	return c

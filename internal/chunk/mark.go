@@ -40,13 +40,14 @@ func FormatMark(kind string, pairs ...string) string {
 	return b.String() + " -->"
 }
 
-// ParseMark reads the first or the last line of a text. Whether it counts depends on who wrote it.
+// ParseMark reads the first line of a text; the agent's own mark may be the last one, too. Whether it counts depends on
+// who wrote it. (A bot may end in the words of a stranger; it begins with its own.)
 func ParseMark(body string) (Mark, bool) {
 	body = strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n"))
 	first, _, _ := strings.Cut(body, "\n")
-	for _, line := range []string{first, body[strings.LastIndexByte(body, '\n')+1:]} {
+	for i, line := range []string{first, body[strings.LastIndexByte(body, '\n')+1:]} {
 		parts := markLine().FindStringSubmatch(strings.TrimSpace(line))
-		if parts == nil || !strings.HasPrefix(parts[1], "chunk") {
+		if parts == nil || !strings.HasPrefix(parts[1], "chunk") || (i > 0 && parts[1] != MarkAgent) {
 			continue
 		}
 		m := Mark{parts[1], map[string]string{}}

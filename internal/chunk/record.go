@@ -89,7 +89,7 @@ type Used struct {
 	CostUSD *float64 `json:"cost_usd"` // nil: no price is known
 }
 
-// Cursor is how far the tracker was read: a time, and what was seen in that very second.
+// Cursor is how far the tracker was read: a time, and what was seen of that second and later.
 type Cursor struct {
 	At   time.Time `json:"at"`
 	Seen []int64   `json:"seen,omitempty"`
@@ -97,18 +97,19 @@ type Cursor struct {
 
 // Gate is the part of the record that changes without an event: losing it costs one tick too many.
 type Gate struct {
-	Cursor        Cursor    `json:"cursor"`            // stored after a successful run only
-	Pending       *Cursor   `json:"pending,omitempty"` // of the run that the gate allowed last
-	LastRun       time.Time `json:"last_run"`
-	RanUntil      time.Time `json:"ran_until"` // until then what the agent's account wrote was the agent's
-	SeqAtRun      int       `json:"seq_at_run"`
-	LastChange    time.Time `json:"last_change"`
-	NoProgress    int       `json:"no_progress"`
-	GateErrors    int       `json:"gate_errors"`
-	Armed         bool      `json:"armed"`
-	Use           []Used    `json:"use,omitempty"`
-	ContextTokens *int64    `json:"context_tokens"`
-	FailedWrites  []int     `json:"failed_writes,omitempty"` // claims whose release could not be written
+	Cursor        Cursor         `json:"cursor"`            // stored after a successful run only
+	Pending       *Cursor        `json:"pending,omitempty"` // of the run that the gate allowed last
+	LastRun       time.Time      `json:"last_run"`
+	RanUntil      time.Time      `json:"ran_until"` // until then what the agent's account wrote was the agent's
+	SeqAtRun      int            `json:"seq_at_run"`
+	LastChange    time.Time      `json:"last_change"`
+	NoProgress    int            `json:"no_progress"`
+	GateErrors    int            `json:"gate_errors"`
+	Armed         bool           `json:"armed"`
+	Use           []Used         `json:"use,omitempty"`
+	ContextTokens *int64         `json:"context_tokens"`
+	Heads         map[int]string `json:"heads,omitempty"`         // newest commit of a pull request, to see the agent's own
+	FailedWrites  []int          `json:"failed_writes,omitempty"` // claims whose release could not be written
 }
 
 // Record is the truth about one chunk: folded from its log, with the gate's own part from the issue's body.
@@ -184,7 +185,7 @@ func (r *Record) Apply(e Event) bool {
 
 func (r *Record) join(e Event, c *Held) bool {
 	switch {
-	case e.Issue == 0 || r.Fixed || r.OpenClaims() >= MaxClaims || (c != nil && c.State == ClaimOpen):
+	case e.Issue == 0 || r.Fixed || r.OpenClaims() >= MaxClaims || (c != nil && c.State == ClaimOpen) || len(r.Claims) >= maxHistory:
 		return false
 	case c != nil:
 		*c = Held{Issue: e.Issue, State: ClaimOpen, Lock: e.Lock}
@@ -221,6 +222,9 @@ func (r *Record) note(e Event) bool {
 	r.Findings = append(r.Findings, Finding{Key: e.Key, Issue: e.Issue, By: e.Reason, Filed: e.Do == DoFiled})
 	return true
 }
+
+// maxHistory bounds the record: claims that were ever made.
+const maxHistory = 50
 
 // Find returns the claim of an issue, nil when there is none.
 func (r *Record) Find(issue int) *Held {

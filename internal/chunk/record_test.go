@@ -90,7 +90,7 @@ func TestMarks(t *testing.T) {
 		}
 	}
 	for name, body := range map[string]string{
-		"quoted": "> " + ClaimMark(40, "n", MarkLive, noon), "in the middle": "a\n" + ClaimMark(40, "n", MarkLive, noon) + "\nb", "of an answer": "<!-- issue-assistant:analysis to=1 -->",
+		"quoted": "> " + ClaimMark(40, "n", MarkLive, noon), "at the end": "a\n" + ClaimMark(40, "n", MarkLive, noon), "in the middle": "a\n" + ClaimMark(40, "n", MarkLive, noon) + "\nb", "of an answer": "<!-- issue-assistant:analysis to=1 -->",
 		"no chunk": "<!-- issue-assistant:chunk-claim chunk=0 state=live -->", "huge": "<!-- issue-assistant:chunk-claim chunk=99999999999999999999 state=live -->", "empty": "",
 		"words": "<!-- issue-assistant:chunk-claim chunk=4 state=a b -->",
 	} {
@@ -167,19 +167,28 @@ func TestCursors(t *testing.T) {
 	t.Parallel()
 	at := func(s int) time.Time { return noon.Add(time.Duration(s) * time.Second) }
 	all := []Entry{{ID: 1, At: at(1)}, {ID: 2, At: at(2)}, {ID: 3, At: at(2)}, {ID: 9, At: at(0)}}
-	c := CursorOf(all, Cursor{})
-	if diff := cmp.Diff(Cursor{At: at(2), Seen: []int64{2, 3}}, c); diff != "" {
-		t.Error(diff)
-	}
-	if news := c.News(all); len(news) != 0 {
-		t.Errorf("%+v", news)
+	c := CursorOf(all, Cursor{}, at(60))
+	if news := c.News(all); !c.At.Equal(at(2)) || len(news) != 0 {
+		t.Errorf("%+v %+v", c, news)
 	}
 	// Two in the same second: the one that was not there is news.
 	all = append(all, Entry{ID: 4, At: at(2), Item: 7})
 	if news := c.News(all); len(news) != 1 || news[0].ID != 4 {
 		t.Errorf("%+v", news)
 	}
-	if next := CursorOf(nil, c); !cmp.Equal(next, c) {
+	if next := CursorOf(nil, c, at(60)); !next.At.Equal(c.At) {
 		t.Errorf("%+v", next)
+	}
+	// What came to an item that had been read already is news, although something later was seen elsewhere.
+	c = CursorOf(all, Cursor{}, at(1))
+	if news := c.News(all); !c.At.Equal(at(1)) || len(news) != 0 {
+		t.Errorf("%+v %+v", c, news)
+	}
+	if news := c.News(append(all, Entry{ID: 5, At: at(1)})); len(news) != 1 || news[0].ID != 5 {
+		t.Errorf("%+v", news)
+	}
+	// A comment that was edited later is news again.
+	if news := c.News([]Entry{{ID: 2, At: at(5)}}); len(news) != 1 {
+		t.Errorf("%+v", news)
 	}
 }

@@ -358,3 +358,48 @@ func TestReleaseWithACheckpoint(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 }
+
+// TestCommitsAreProgress: an agent that only pushes is not put off.
+func TestCommitsAreProgress(t *testing.T) {
+	t.Parallel()
+	r, id, issues := working(t, 1)
+	p := r.pull(id, issues[0])
+	r.s.AddComment(number(t, issues[0]), "maintainer", "go on")
+	for n := range 4 {
+		r.verdict("ghs_job", id, chunk.Run, chunk.LiveAndChanged)
+		r.pass(time.Second)
+		r.s.Push(p, strings.Repeat(strconv.Itoa(n+1), 40))
+	}
+	r.verdict("ghs_job", id, chunk.Run, chunk.LiveAndChanged)
+	r.verdict("ghs_job", id, chunk.Run, chunk.LiveAndChanged)
+	r.verdict("ghs_job", id, chunk.Quiet, chunk.Throttled)
+}
+
+// TestAClosedChunkHolds: who closes the chunk's issue stops it.
+func TestAClosedChunkHolds(t *testing.T) {
+	t.Parallel()
+	r := newChunkRig(t)
+	issues := r.ready(2)
+	id := r.start("tok_a", issues[0])
+	r.s.SetStateAs(number(t, id), "maintainer", "closed", "not_planned")
+	r.verdict("ghs_job", id, chunk.Hold, chunk.Paused)
+	r.want("tok_a", 1, "refused "+issues[1]+": set_fixed", "chunk", "claim", "--chunk", id, issues[1])
+	r.verdict("ghs_job", "", chunk.Quiet, chunk.NoChunk)
+	for _, args := range [][]string{{"poll"}, {"wrap"}, {"status"}, {"claim", issues[1]}} {
+		if code, _, errs := r.as("tok_a", append(append([]string{"chunk"}, args...), "--chunk", "99")...); code != ExitUsage || !strings.Contains(errs, "no chunk") {
+			t.Errorf("%v: exit %d, %s", args, code, errs)
+		}
+	}
+}
+
+// TestABotThatQuotesAStranger does not lend it its name.
+func TestABotThatQuotesAStranger(t *testing.T) {
+	t.Parallel()
+	r, id, issues := working(t, 1)
+	r.s.AddComment(number(t, id), "github-actions[bot]", "Somebody wrote:\n\n"+chunk.Event{Do: chunk.DoWrapped}.Mark("x"))
+	r.s.AddComment(number(t, issues[0]), "github-actions[bot]", "Somebody wrote:\n\n"+claimMark("77", r.now().Add(time.Hour)))
+	_, out, _ := r.as("tok_a", "chunk", "status", "--chunk", id)
+	if !strings.Contains(out, "issue "+issues[0]+": open") || strings.Contains(out, "wrapped") && !strings.Contains(out, "not_wrapped") {
+		t.Errorf("status %q", out)
+	}
+}

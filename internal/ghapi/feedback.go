@@ -9,7 +9,7 @@ import (
 const queryFeedback = `query Feedback($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) {
     pullRequest(number: $number) {
-      state
+      state headRefOid
       reviewThreads(first: 100) { pageInfo { hasNextPage endCursor } nodes { isResolved } }
       reviews(last: 100) { nodes { author ` + actorFields + ` databaseId body submittedAt } }
       comments(last: 100) { nodes { author ` + actorFields + ` databaseId body createdAt } }
@@ -28,6 +28,7 @@ type Remark struct {
 // Feedback is what others have said about a pull request.
 type Feedback struct {
 	State       string // open, closed, merged
+	Head        string // hash of the newest commit
 	OpenThreads int    // review threads that nobody resolved
 	Remarks     []Remark
 }
@@ -45,6 +46,7 @@ func (c *Client) Feedback(ctx context.Context, number int) (Feedback, error) {
 		Repository struct {
 			Pull *struct {
 				State   string `json:"state"`
+				Head    string `json:"headRefOid"`
 				Threads struct {
 					Page  gqlPage `json:"pageInfo"`
 					Nodes []struct {
@@ -63,7 +65,7 @@ func (c *Client) Feedback(ctx context.Context, number int) (Feedback, error) {
 	if p == nil {
 		return Feedback{}, &Error{Op: "query Feedback " + itoa(number), Kind: KindNotFound}
 	}
-	out := Feedback{State: strings.ToLower(p.State)}
+	out := Feedback{State: strings.ToLower(p.State), Head: p.Head}
 	for _, t := range p.Threads.Nodes {
 		if !t.Resolved {
 			out.OpenThreads++

@@ -121,8 +121,8 @@ func (t *Tracker) claim(ctx context.Context, c *Chunk, number int, pulls map[int
 }
 
 func (c *Chunk) claimState() chunk.Phase {
-	if c.Fixed && c.State == chunk.Open {
-		return chunk.Working
+	if c.State == chunk.Open && (c.Fixed || c.Closed) {
+		return chunk.Released
 	}
 	return c.State
 }

@@ -3,6 +3,7 @@ package tracker
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/issue-assistant/issue-assistant/internal/chunk"
 )
@@ -140,6 +141,9 @@ func (t *Tracker) tick(ctx context.Context, c *Chunk, o PollOptions) (Polled, er
 	return p, nil
 }
 
+// skew is how far this machine's clock and GitHub's may be apart.
+const skew = time.Minute
+
 func fixedWords(c *Chunk) string {
 	return fmt.Sprintf("The set is fixed: %d issues. Nothing joins it from now on.", c.OpenClaims())
 }
@@ -155,9 +159,9 @@ func (t *Tracker) run(ctx context.Context, c *Chunk, l *look) error {
 		}
 	}
 	g := &c.Gate
-	next := chunk.CursorOf(l.entries, g.Cursor)
+	next := chunk.CursorOf(l.entries, g.Cursor, l.reading.Now.Add(-skew))
 	if next.At.IsZero() {
-		next.At = l.Now()
+		next.At = l.reading.Now.Add(-skew)
 	}
 	g.Pending, g.LastRun, g.SeqAtRun = &next, l.Now(), c.Seq
 	g.NoProgress++

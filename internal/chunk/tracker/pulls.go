@@ -17,6 +17,7 @@ import (
 
 // pulls finds the chunk's pull requests and what is still open on them.
 func (l *look) pulls(ctx context.Context) error {
+	changed := map[int]time.Time{}
 	for p, err := range l.Client.PullRequests(ctx) {
 		if err != nil {
 			return err
@@ -24,6 +25,7 @@ func (l *look) pulls(ctx context.Context) error {
 		if p.UpdatedAt.Before(l.c.Started) {
 			break
 		}
+		changed[p.Number] = p.UpdatedAt
 		if l.c.Pull(p.Number) == nil {
 			if err := l.join(ctx, p); err != nil {
 				return err
@@ -31,7 +33,7 @@ func (l *look) pulls(ctx context.Context) error {
 		}
 	}
 	for i := range l.c.Pulls {
-		if err := l.pull(ctx, &l.c.Pulls[i]); err != nil {
+		if err := l.pull(ctx, &l.c.Pulls[i], changed[l.c.Pulls[i].Number]); err != nil {
 			return err
 		}
 	}
@@ -76,7 +78,7 @@ func (l *look) join(ctx context.Context, p ghapi.PullRequest) error {
 }
 
 // pull reads the state of a tracked pull request, also after its merge, and what nobody has answered yet.
-func (l *look) pull(ctx context.Context, p *chunk.Tracked) error {
+func (l *look) pull(ctx context.Context, p *chunk.Tracked, changed time.Time) error {
 	f, err := l.Client.Feedback(ctx, p.Number)
 	switch {
 	case ghapi.KindOf(err) == ghapi.KindForbidden:
@@ -90,9 +92,17 @@ func (l *look) pull(ctx context.Context, p *chunk.Tracked) error {
 	}
 	if state := chunk.PullState(f.State); state != p.State {
 		p.State = state
-		if !l.c.Gate.Cursor.At.IsZero() {
-			l.entries = append(l.entries, chunk.Entry{Item: p.Number, ID: -int64(p.Number), At: l.Now()})
+		l.entries = append(l.entries, chunk.Entry{Item: p.Number, ID: -int64(p.Number), At: changed})
+	}
+	// Commits are the agent's, whoever pushes them: they show that it got on.
+	if heads := l.c.Gate.Heads; heads[p.Number] != f.Head {
+		if heads == nil {
+			l.c.Gate.Heads = map[int]string{}
 		}
+		if heads[p.Number] != "" {
+			l.c.Gate.NoProgress = 0
+		}
+		l.c.Gate.Heads[p.Number] = f.Head
 	}
 	l.reading.Feedback += f.OpenThreads
 	var asked time.Time // the newest remark of a bot

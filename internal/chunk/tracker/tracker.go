@@ -40,6 +40,7 @@ type Tracker struct {
 type Chunk struct {
 	chunk.Record
 	Paused   bool
+	Closed   bool            // its issue is closed
 	comments []ghapi.Comment // of its issue
 	body     string
 }
@@ -114,6 +115,9 @@ func (t *Tracker) All(ctx context.Context) ([]*Chunk, error) {
 // Load reads one chunk, open or not.
 func (t *Tracker) Load(ctx context.Context, id int) (*Chunk, error) {
 	i, err := t.Client.Issue(ctx, id)
+	if ghapi.IsGone(err) {
+		return nil, fmt.Errorf("#%d: %w: there is no such issue", id, ErrNoChunk)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +130,9 @@ func (t *Tracker) read(ctx context.Context, i ghapi.Issue) (*Chunk, error) {
 	} else if !ok || i.IsPullRequest {
 		return nil, fmt.Errorf("#%d: %w: its author has no write access", i.Number, ErrNoChunk)
 	}
-	c := &Chunk{Paused: i.HasLabel(config.LabelPaused), body: i.Body}
+	// Who closes the issue stops the chunk.
+	closed := i.State == "closed"
+	c := &Chunk{Paused: i.HasLabel(config.LabelPaused) || closed, Closed: closed, body: i.Body}
 	log, err := t.log(ctx, i.Number, c)
 	if err != nil {
 		return nil, err

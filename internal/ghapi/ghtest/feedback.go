@@ -75,3 +75,18 @@ func (s *Server) CommentAs(issue int, login, body string) int64 {
 	s.change(issue, s.touchPull)
 	return id
 }
+
+// Push moves a pull request to a new commit.
+func (s *Server) Push(pull int, sha string) {
+	s.change(pull, func(i *issueState) {
+		i.head = sha
+		s.touchPull(i)
+	})
+}
+
+func (c *call) head(pull int) string {
+	if i := c.s.state.issues[pull]; i != nil && i.head != "" {
+		return i.head
+	}
+	return strings.Repeat("0", 40)
+}

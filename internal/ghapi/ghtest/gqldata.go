@@ -210,7 +210,7 @@ func (c *call) gqlPull(p *ghapi.PullRequest) node {
 	}
 	reviews, talk := c.remarks(p)
 	return node{
-		"reviews": reviews, "comments": talk,
+		"reviews": reviews, "comments": talk, "headRefOid": c.head(p.Number),
 		"__typename": "PullRequest", "number": p.Number, "title": p.Title, "body": p.Body, "state": upper(p.State), "url": p.URL,
 		"baseRefName": p.Base, "mergedAt": stamp(p.MergedAt), "updatedAt": stamp(p.UpdatedAt), "author": c.gqlActor(p.Author),
 		"headRepository": node{"__typename": "Repository", "nameWithOwner": p.HeadRepo}, "mergeCommit": merge,

@@ -58,6 +58,7 @@ type issueState struct {
 	pull      *ghapi.PullRequest
 	closers   []int // pull requests that close it
 	reviews   []review
+	head      string // newest commit of a pull request
 	movedTo   string
 	deleted   bool
 	editedAt  time.Time // of the body, by a person
