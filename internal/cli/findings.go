@@ -36,8 +36,8 @@ func (a *app) findings(ctx context.Context, dry bool) error {
 	if err != nil {
 		return failure(err)
 	}
-	if err := diag.Write(a.Stderr, a.human(a.Stderr), ds); err != nil {
-		return failure(fmt.Errorf("write the findings: %w", err))
+	if err := a.show(ds); err != nil {
+		return err
 	}
 	if diag.HasErrors(ds) {
 		return usage(withHint(errors.New(config.FindingsPath+" is wrong"), "each [[accept]] needs tool, rule, reason and comment"))

@@ -71,13 +71,25 @@ func (a *app) settings() (settings, error) {
 	case !errors.Is(err, os.ErrNotExist):
 		return s, failure(fmt.Errorf("read the texts: %w", err))
 	}
-	if err := diag.Write(a.Stderr, a.human(a.Stderr), ds); err != nil {
-		return s, failure(fmt.Errorf("write the findings: %w", err))
+	if err := a.show(ds); err != nil {
+		return s, err
 	}
 	if diag.HasErrors(ds) {
 		return s, usage(withHint(errors.New("the settings are wrong"), "issue-assistant check shows this on your machine"))
 	}
 	return settings{c, labels, texts}, nil
+}
+
+// show prints diagnostics; on a runner, what ends the job stands on the run's page too, with its file and line.
+func (a *app) show(ds []diag.Diagnostic) error {
+	err := diag.Write(a.Stderr, a.human(a.Stderr), ds)
+	if err == nil && diag.HasErrors(ds) && a.Getenv("GITHUB_ACTIONS") == "true" {
+		err = diag.Write(a.Stdout, "annotations", ds)
+	}
+	if err != nil {
+		return failure(fmt.Errorf("write the findings: %w", err))
+	}
+	return nil
 }
 
 // issueNumber reads an issue's number; an empty text is 0.

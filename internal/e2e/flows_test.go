@@ -135,7 +135,10 @@ func flowLabels(t *testing.T, w *world) {
 	})
 	put(t, w.repo, ".issue-assistant/labels.toml", "[[label]]\nname = 5\n")
 	w.commit(t)
-	w.play(t, "a wrong file", start{event: "push", workflow: flow, payload: pushed("main")}, played{code: 1, jobs: map[string]string{"Labels": "failure"}})
+	r := w.play(t, "a wrong file", start{event: "push", workflow: flow, payload: pushed("main")}, played{code: 1, jobs: map[string]string{"Labels": "failure"}})
+	if !strings.Contains(r.log, "labels.toml:2:8") || len(r.errors) == 0 {
+		t.Errorf("the page of the run does not say what is wrong: %q", r.errors)
+	}
 }
 
 const findings = `[[accept]]
@@ -294,6 +297,8 @@ func flows() map[string]flow {
 		"lifecycle": {play: flowLifecycle},
 		"router":    {play: flowRouter, turns: everyTask()},
 		"poll":      {play: flowPoll},
+		"hand":      {play: flowHand, turns: everyTask()},
+		"stranger":  {play: flowStranger, turns: everyTask()},
 	}
 }
 
