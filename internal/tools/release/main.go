@@ -28,7 +28,7 @@ type options struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:])
+	err := run(ctx, ".", os.Args[1:], nil)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
@@ -38,7 +38,8 @@ func main() {
 
 var versionPattern = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
 
-func run(ctx context.Context, args []string) error {
+// run makes a release of the repository in dir. Compile is nil outside of tests.
+func run(ctx context.Context, dir string, args []string, compile compiler) error {
 	var o options
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	flags.StringVar(&o.version, "version", "", "the tag, such as v1.2.3")
@@ -59,15 +60,15 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	source, err := gitText(ctx, ".", "rev-parse", "HEAD")
+	source, err := gitText(ctx, dir, "rev-parse", "HEAD")
 	if err != nil {
 		return err
 	}
-	root, err := gitText(ctx, ".", "rev-parse", "--show-toplevel")
+	root, err := gitText(ctx, dir, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return err
 	}
-	r := release{version: o.version, source: source, root: root, out: out}
+	r := release{version: o.version, source: source, root: root, out: out, compile: compile}
 	if o.built && (o.verify || !o.commit) {
 		return fmt.Errorf("-built goes with -commit alone")
 	}

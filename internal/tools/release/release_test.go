@@ -112,7 +112,7 @@ func unpack(t *testing.T, name string, data []byte) map[string]string {
 func TestWrongUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"-version", "1.2.3", "-out", "x"}, {"-version", "v1.2.3"}, {"-version", "v1.2.3;rm", "-out", "x"}, {"-version", "v1.2.3", "-out", "x", "-built"}, {"-version", "v1.2.3", "-out", "x", "-built", "-commit", "-verify"}, {"-nope"}} {
-		if err := run(t.Context(), args); err == nil {
+		if err := run(t.Context(), ".", args, nil); err == nil {
 			t.Errorf("%v was accepted", args)
 		}
 	}
