@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/issue-assistant/issue-assistant/internal/meter"
 )
 
 func TestWritten(t *testing.T) {
@@ -16,6 +18,16 @@ func TestWritten(t *testing.T) {
 	dir := t.TempDir()
 	if err := write(dir); err != nil {
 		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(file); err == nil {
+		t.Error("samples were written below a file")
+	}
+	if _, err := (sample{}).recording(meter.Table{}); err == nil {
+		t.Error("a recording was priced without a price")
 	}
 	for _, s := range samples() {
 		for _, name := range []string{"issue.json", "recording.jsonl"} {

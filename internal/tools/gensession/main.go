@@ -23,12 +23,19 @@ func main() {
 	if len(os.Args) > 1 {
 		dir = os.Args[1]
 	}
+	if err := writeAll(dir); err != nil {
+		fmt.Fprintln(os.Stderr, "gensession:", err)
+		os.Exit(1)
+	}
+}
+
+func writeAll(dir string) error {
 	for name, schema := range schemas() {
 		if err := write(filepath.Join(dir, name), schema); err != nil {
-			fmt.Fprintln(os.Stderr, "gensession:", err)
-			os.Exit(1)
+			return err
 		}
 	}
+	return nil
 }
 
 func schemas() map[string]*jsonschema.Schema {

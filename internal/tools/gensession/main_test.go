@@ -13,10 +13,13 @@ import (
 func TestCommittedSchemasAreTheGeneratedOnes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, schema := range schemas() {
-		if err := write(filepath.Join(dir, name), schema); err != nil {
-			t.Fatal(err)
-		}
+	if err := writeAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeAll(filepath.Join(dir, "no-such-folder")); err == nil {
+		t.Error("a folder that is not there was written to")
+	}
+	for name := range schemas() {
 		got, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

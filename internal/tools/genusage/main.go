@@ -4,7 +4,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 
@@ -19,14 +21,24 @@ const (
 )
 
 func main() {
-	data, err := schema()
+	os.Exit(code(write("."), os.Stderr))
+}
+
+func code(err error, stderr io.Writer) int {
 	if err == nil {
-		err = os.WriteFile(path, data, 0o644)
+		return 0
 	}
+	_, _ = fmt.Fprintln(stderr, "genusage:", err)
+	return 1
+}
+
+// write puts the file below the root of the module.
+func write(root string) error {
+	data, err := schema()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "genusage:", err)
-		os.Exit(1)
+		return err
 	}
+	return os.WriteFile(filepath.Join(root, filepath.FromSlash(path)), data, 0o644)
 }
 
 // schema is the text of the file.
@@ -39,10 +51,7 @@ func schema() ([]byte, error) {
 	models, _ := s.Properties.Get("models")
 	orNull(models.Items, reflect.TypeFor[usage.RecordModel]())
 	data, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("encode the schema: %w", err)
-	}
-	return append(data, '\n'), nil
+	return append(data, '\n'), err
 }
 
 // orNull lets every field be null that is a pointer in Go.
@@ -52,13 +61,11 @@ func orNull(s *jsonschema.Schema, t reflect.Type) {
 			continue
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		value, ok := s.Properties.Get(name)
-		if !ok {
-			continue
+		if value, ok := s.Properties.Get(name); ok {
+			described := &jsonschema.Schema{Description: value.Description}
+			value.Description = ""
+			described.OneOf = []*jsonschema.Schema{value, {Type: "null"}}
+			s.Properties.Set(name, described)
 		}
-		described := &jsonschema.Schema{Description: value.Description}
-		value.Description = ""
-		described.OneOf = []*jsonschema.Schema{value, {Type: "null"}}
-		s.Properties.Set(name, described)
 	}
 }

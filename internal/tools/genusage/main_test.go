@@ -17,7 +17,18 @@ import (
 
 func TestSchemaIsUpToDate(t *testing.T) {
 	t.Parallel()
-	got, err := schema()
+	dir := t.TempDir()
+	var said bytes.Buffer
+	if code(write(dir), &said) != 1 || !strings.HasPrefix(said.String(), "genusage: ") {
+		t.Errorf("a folder without schema/ was written to: %s", said.String())
+	}
+	if err := os.Mkdir(filepath.Join(dir, "schema"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if code(write(dir), &said) != 0 {
+		t.Fatal(said.String())
+	}
+	got, err := os.ReadFile(filepath.Join(dir, path))
 	if err != nil {
 		t.Fatal(err)
 	}
