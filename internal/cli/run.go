@@ -108,7 +108,7 @@ func (a *app) runEngine(ctx context.Context, f runFlags) error {
 		return a.notStarted(gh, err)
 	}
 	kept := ""
-	sessions, on := a.sessionOf(o.Temp, limits)
+	sessions, on := a.sessionOf(a.Getenv("RUNNER_TEMP"), limits)
 	if on {
 		sessions.into(&o)
 	}

@@ -30,6 +30,9 @@ type sessionRun struct {
 // left out: the run itself does not depend on it.
 func (a *app) sessionOf(temp string, l task.Limits) (sessionRun, bool) {
 	s := sessionRun{app: a}
+	if temp == "" {
+		return s, false // no job: there is no step before this one
+	}
 	cfg, _, err := config.LoadRepo(os.DirFS(a.Dir))
 	if err != nil || cfg.Sessions.Mode == config.SessionsOff {
 		return s, false
