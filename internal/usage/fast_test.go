@@ -145,7 +145,7 @@ func TestResultInFindsWhatAPatternFinds(t *testing.T) {
 func TestSearchInAFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")
-	const window = 1 << 20
+	const window = 2 << 20
 	data := bytes.Repeat([]byte{'y'}, 3*window)
 	needle := []byte(`{"type"  :  "result"}`)
 	for _, border := range []int{window, 2*window - overlap, 3*window - len(needle) - 30, 30} {

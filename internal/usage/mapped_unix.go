@@ -9,7 +9,7 @@ import (
 )
 
 // windowSize is how much of a file is mapped at once, in bytes; a multiple of every page size.
-const windowSize = 1 << 20
+const windowSize = 2 << 20
 
 // resultMapped is resultBetween without copying the file; ok is false where it cannot be mapped.
 func resultMapped(file *os.File, from, to int64) (found, ok bool) {

@@ -173,9 +173,9 @@ func (r *Reader) memberKey(event bool) status {
 	}
 	r.peek(maxKey)
 	window := r.buf[r.pos:min(r.end, r.pos+maxKey)]
-	if k := bytes.IndexByte(window, '"'); k >= 0 { // what has an escape before its end is no key of ours
-		if limit, ok := r.want[string(window[:k])]; ok {
-			r.pending, r.limit = r.ev.slot(string(window[:k])), limit
+	if key, _, ok := bytes.Cut(window, []byte{'"'}); ok { // what has an escape before its end is no key of ours
+		if limit, ok := r.want[string(key)]; ok {
+			r.pending, r.limit = r.ev.slot(string(key)), limit
 		}
 	}
 	return r.skipString()

@@ -93,7 +93,7 @@ func bench(ctx context.Context, ccusage, out string) (err error) {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(out, []byte(text), 0o644) //nolint:gosec // a page of the documentation
+	return os.WriteFile(out, []byte(text), 0o644)
 }
 
 // interactive is what a developer did on a machine of their own: no run of the assistant.
@@ -208,7 +208,7 @@ func program(ctx context.Context, name, home string, args ...string) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // the program that is compared
+	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = home, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"), "NO_COLOR=1"}
 	var said bytes.Buffer
 	cmd.Stderr = &said

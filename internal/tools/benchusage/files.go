@@ -6,6 +6,9 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/engine"
 )
 
 // form is one layout of a log.
@@ -22,6 +25,28 @@ var forms = []form{
 	{"array on one line", false, func(path string, size int64) error { return logFile(path, size, "[", ",", "]", json.Marshal) }},
 	{"lines", true, func(path string, size int64) error { return logFile(path, size, "", "\n", "\n", json.Marshal) }},
 	{"one line", true, oneLine},
+	{"ours", true, func(path string, size int64) error {
+		begin, end, err := frame()
+		if err != nil {
+			return err
+		}
+		return logFile(path, size, begin, "\n", end, json.Marshal)
+	}},
+}
+
+// frame are the lines that a run of ours adds before and after the engine's.
+func frame() (begin, end string, err error) {
+	first, err1 := json.Marshal(engine.RunRecord{
+		Type: engine.TypeRun, Schema: engine.RecordSchema, Task: "triage", Engine: engine.Claude, Model: "claude-opus-5-5", MaxTurns: 200, MaxBudgetUSD: 2,
+		TimeoutMinutes: 30, Started: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC),
+	})
+	call, err2 := json.Marshal(engine.CallRecord{
+		Type: engine.TypeCall, N: 1, Model: "claude-opus-5-5", Status: 200, Turn: true, Input: 1000, Output: 900, CostUSD: 1.25, Basis: engine.BasisUsage,
+	})
+	last, err3 := json.Marshal(engine.EndRecord{
+		Type: engine.TypeEnd, Ended: engine.Finished, Turns: 1, Calls: 1, CostUSD: 1.25, CostBasis: "meter", DurationMS: 1308335,
+	})
+	return string(first) + "\n", "\n" + string(call) + "\n" + string(last) + "\n", errors.Join(err1, err2, err3)
 }
 
 type object = map[string]any

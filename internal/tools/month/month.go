@@ -89,7 +89,7 @@ func Load(dir string) (map[string]Recorded, error) {
 	}
 	all := map[string]Recorded{}
 	for _, path := range paths {
-		data, err := os.ReadFile(path) //nolint:gosec // files of this repository
+		data, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +114,7 @@ func End() time.Time { return time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC) }
 // Make draws the month's runs from the recorded ones. One in twelve is stopped at its turns, and some fail at the
 // provider.
 func Make(recorded map[string]Recorded) ([]Run, error) {
-	rng := rand.New(rand.NewPCG(42, 11)) //nolint:gosec // it repeats itself by its seed
+	rng := rand.New(rand.NewPCG(42, 11))
 	tasks := []string{"triage", "triage", "triage", "triage", "follow-up", "follow-up", "reanalyze", "maintainer-reply", "maintainer-reply", "release-reply"}
 	sizes := []string{"small", "middle", "middle", "middle", "large"}
 	var runs []Run

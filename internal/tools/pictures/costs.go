@@ -23,7 +23,7 @@ func costs(recorded map[string]month.Recorded) (string, error) {
 	b.WriteString("\n| task | small repository | middle | large |\n|---|---:|---:|---:|\n")
 	for _, name := range task.Names {
 		for _, suffix := range []string{"", "-light"} {
-			cells := ""
+			var cells strings.Builder
 			for _, sz := range sizes() {
 				r, ok := recorded[string(name)+"-"+sz.name+suffix]
 				if !ok && suffix != "" {
@@ -36,16 +36,16 @@ func costs(recorded map[string]month.Recorded) (string, error) {
 				if r.End.CostUSD < 0.01 {
 					usd = fmt.Sprintf("$%.3f", r.End.CostUSD)
 				}
-				cells += fmt.Sprintf(" %s, %d turns |", usd, r.End.Turns)
+				fmt.Fprintf(&cells, " %s, %d turns |", usd, r.End.Turns)
 			}
-			if cells == "" {
+			if cells.Len() == 0 {
 				continue
 			}
 			label := "`" + string(name) + "`"
 			if suffix != "" {
 				label += " with `light_model`"
 			}
-			b.WriteString("| " + label + " |" + cells + "\n")
+			b.WriteString("| " + label + " |" + cells.String() + "\n")
 		}
 	}
 	return b.String() + "\n", nil
@@ -61,7 +61,7 @@ func withCosts(root string) (old, now []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	old, err = os.ReadFile(filepath.Join(root, guide)) //nolint:gosec // a page of this repository
+	old, err = os.ReadFile(filepath.Join(root, guide))
 	if err != nil {
 		return nil, nil, err
 	}

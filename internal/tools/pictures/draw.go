@@ -59,7 +59,7 @@ func (d drawer) draw(ctx context.Context, html string, width int) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(shot) //nolint:gosec // in the tool's own folder
+	data, err := os.ReadFile(shot)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (d drawer) browse(ctx context.Context, file string, args ...string) ([]byte
 	if os.Geteuid() == 0 {
 		all = append(all, "--no-sandbox") // Chromium's sandbox does not start for root; the pages are our own
 	}
-	cmd := exec.CommandContext(ctx, d.chromium, append(append(all, args...), "file://"+file)...) //nolint:gosec // found on PATH
+	cmd := exec.CommandContext(ctx, d.chromium, append(append(all, args...), "file://"+file)...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &said, time.Second
 	if err := cmd.Run(); err != nil {
@@ -125,7 +125,7 @@ func shrink(data []byte) ([]byte, error) {
 			c := at(x, y)
 			i, ok := index[c]
 			if !ok {
-				i = uint8(palette.Index(c)) //nolint:gosec // a palette of few colors
+				i = uint8(palette.Index(c))
 				index[c] = i
 			}
 			small.SetColorIndex(x, y, i)

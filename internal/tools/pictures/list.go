@@ -31,7 +31,7 @@ func (p picture) drawnFrom(theme string) (string, error) {
 
 func (p picture) draw(ctx context.Context, d drawer, root, theme string) ([]byte, error) {
 	modules := filepath.Join(root, "tools", "pictures", "node_modules")
-	css, err := os.ReadFile(filepath.Join(modules, "github-markdown-css", "github-markdown-"+theme+".css")) //nolint:gosec // fixed names
+	css, err := os.ReadFile(filepath.Join(modules, "github-markdown-css", "github-markdown-"+theme+".css"))
 	if err != nil {
 		return nil, fmt.Errorf("%w: run `make tools-pictures`", err)
 	}
@@ -68,7 +68,7 @@ func list(ctx context.Context, root string) ([]picture, error) {
 
 // taskPictures are the comments of the five tasks. What only the job summary says is left to the task that posts nothing.
 func taskPictures(ctx context.Context, root string) (pictures []picture, err error) {
-	s, err := newStory(root)
+	s, err := newStory(ctx, root)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func costPicture(ctx context.Context, root string) (p picture, err error) {
 	if _, err := command(ctx, temp, month.End(), vars, "cost", "--since", "20d", "--records", "records"); err != nil {
 		return p, err
 	}
-	text, err := os.ReadFile(summary) //nolint:gosec // in the tool's own folder
+	text, err := os.ReadFile(summary)
 	return picture{
 		name: "cost", text: "The cost report in the job summary: a table by task, dollars per day, dollars by model, forecast and advice", width: summaryWidth,
 		blocks: []block{{Kind: "summary", Text: string(text)}},
@@ -180,7 +180,7 @@ func languagePictures(root string) ([]picture, error) {
 	}
 	pictures := make([]picture, 0, len(paths))
 	for _, path := range paths {
-		data, err := os.ReadFile(path) //nolint:gosec // files of this repository
+		data, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}

@@ -53,7 +53,7 @@ func newRecorder(ctx context.Context, root, temp string, sz size) (*recorder, er
 		return nil, err
 	}
 	r := &recorder{binary: filepath.Join(temp, "issue-assistant"), engine: engine, size: sz}
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", r.binary, "./cmd/issue-assistant") //nolint:gosec // fixed words
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", r.binary, "./cmd/issue-assistant")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w: %s", err, out)
@@ -130,7 +130,7 @@ func (r *recorder) run(ctx context.Context, s *story, st step, out map[string]st
 	if r.model != "" {
 		args = append(args, "--model", r.model)
 	}
-	cmd := exec.CommandContext(ctx, r.binary, args...) //nolint:gosec // the program that was just built
+	cmd := exec.CommandContext(ctx, r.binary, args...)
 	cmd.Dir = s.dir
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.temp, "RUNNER_TEMP=" + s.temp,
@@ -152,7 +152,7 @@ func withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // pad adds a conversation to the issue's file.
 func pad(file string, n int) (err error) {
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0) //nolint:gosec // in the story's own folder
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func recordAll(ctx context.Context, root string) error {
 }
 
 func recordOne(ctx context.Context, root string, sz size, model string) (err error) {
-	s, err := newStory(root)
+	s, err := newStory(ctx, root)
 	if err != nil {
 		return err
 	}

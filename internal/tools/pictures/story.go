@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,7 +66,7 @@ type block struct {
 }
 
 // newStory sets the repository up. Close it.
-func newStory(root string) (*story, error) {
+func newStory(ctx context.Context, root string) (*story, error) {
 	temp, err := os.MkdirTemp("", "pictures-")
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func newStory(root string) (*story, error) {
 		seen: map[int64]string{},
 	}
 	s.Advance(began().Sub(s.Now()))
-	if err := s.set(); err != nil {
+	if err := s.set(ctx); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
@@ -83,8 +84,8 @@ func newStory(root string) (*story, error) {
 
 func (s *story) close() error { return os.RemoveAll(s.temp) }
 
-func (s *story) set() error {
-	if err := os.Chmod(s.temp, 0o755); err != nil { //nolint:gosec // the engine may run as another user
+func (s *story) set(ctx context.Context) error {
+	if err := os.Chmod(s.temp, 0o755); err != nil {
 		return err
 	}
 	sample := filepath.Join(s.root, "internal", "cli", "sample")
@@ -101,7 +102,7 @@ func (s *story) set() error {
 		}
 	}
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-qm", "x"}} {
-		cmd := exec.Command("git", args...) //nolint:gosec,noctx // fixed words; it ends by itself
+		cmd := exec.CommandContext(ctx, "git", args...)
 		cmd.Dir, cmd.Env = s.dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.temp, "GIT_CONFIG_NOSYSTEM=1"}
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("git %s: %w: %s", args[0], err, out)
@@ -121,14 +122,14 @@ func (s *story) fill(sample string) error {
 	}
 	s.SetPermission(maintainer, "write")
 	var others []json.RawMessage
-	data, err := os.ReadFile(filepath.Join(sample, "issues.json")) //nolint:gosec // a file of this repository
+	data, err := os.ReadFile(filepath.Join(sample, "issues.json"))
 	if err != nil {
 		return err
 	}
 	if err := json.Unmarshal(data, &others); err != nil {
 		return err
 	}
-	if data, err = os.ReadFile(filepath.Join(sample, "bug", "issue.json")); err != nil { //nolint:gosec // a file of this repository
+	if data, err = os.ReadFile(filepath.Join(sample, "bug", "issue.json")); err != nil {
 		return err
 	}
 	for _, issue := range append(others, data) {
@@ -153,9 +154,7 @@ func (s *story) command(ctx context.Context, env map[string]string, args ...stri
 		"PATH": os.Getenv("PATH"), "GITHUB_REPOSITORY": repo, "GITHUB_TOKEN": "none-needed", "GITHUB_REF": "refs/heads/main",
 		"GITHUB_SHA": commit, "RUNNER_TEMP": s.temp, "GITHUB_STEP_SUMMARY": filepath.Join(s.temp, "summary.md"), "HOME": s.temp,
 	}
-	for k, v := range env {
-		vars[k] = v
-	}
+	maps.Copy(vars, env)
 	var out, said bytes.Buffer
 	code := cli.Main(ctx, cli.Env{
 		Args: args, Getenv: func(name string) string { return vars[name] }, Environ: func() []string { return nil },
@@ -315,10 +314,10 @@ func (s *story) news() []block {
 }
 
 func write(name string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { //nolint:gosec // the engine may run as another user
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(name, data, 0o644) //nolint:gosec // nothing secret
+	return os.WriteFile(name, data, 0o644)
 }
 
 // copyTree copies the sample's files without the suffix that keeps them out of the build.
@@ -331,7 +330,7 @@ func copyTree(from, to string) error {
 		if err != nil {
 			return err
 		}
-		data, err := os.ReadFile(name) //nolint:gosec // a file of this repository
+		data, err := os.ReadFile(name)
 		if err != nil {
 			return err
 		}
