@@ -67,7 +67,11 @@ func (r *running) attempts(ctx context.Context, work workplace, baseURL string) 
 		return verdict{cause: why, exit: v.exit}
 	}
 	id := sessionID(r.stream.Outcome().SessionID)
-	d := r.Retry(r.attempt(lost, work, id))
+	at := r.attempt(lost, work, id)
+	d := r.Retry(at)
+	if !d.Fresh() && !at.Kept { // whatever was decided: there is nothing to go on with
+		d.Reasons = append(d.Reasons, session.TranscriptMissing)
+	}
 	next := attempt{prompt: r.Prompt, after: &d}
 	if !d.Fresh() {
 		next.resume, next.prompt = id, r.Delta

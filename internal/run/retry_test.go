@@ -139,6 +139,14 @@ func TestRetry(t *testing.T) {
 			want:   engine.Finished, prompts: []string{"full", "full"}, resumes: []string{"", ""}, session: []string{"fresh transcript_missing", "fresh transcript_missing"},
 		},
 		{
+			name: "a decision that is wrong", calls: []engine.CallRecord{retryTurn, retryFail, retryTurn}, ops: [][]string{overloaded, good},
+			change: func(o *Options) {
+				o.Delta = nil
+				o.Retry = func(Attempt) session.Decision { return session.Decision{Prompt: session.PromptDelta} }
+			},
+			want: engine.Finished, prompts: []string{"full", "full"}, resumes: []string{"", ""}, session: []string{"fresh transcript_missing", "fresh transcript_missing"},
+		},
+		{
 			name: "off: no second start", calls: []engine.CallRecord{retryTurn, retryFail}, ops: [][]string{overloaded, good},
 			change: func(o *Options) { o.Retry, o.Session = nil, nil },
 			want:   engine.ProviderError, prompts: []string{"full"}, resumes: []string{""},
