@@ -107,23 +107,8 @@ func FindingRules() []Rule {
 func ParseFindings(file string, data []byte) ([]Accept, []diag.Diagnostic) {
 	r := &reader{path: file, prefix: "findings"}
 	rules := FindingRules()
-	if !r.open(data, []Table{{Name: "accept", Rules: rules}}) {
-		return nil, r.findings()
-	}
-	const hint = "write [[accept]], in double brackets, before each entry"
-	for _, key := range slices.Sorted(maps.Keys(r.doc.Tree)) {
-		if key != "accept" {
-			r.fail(r.doc.KeyPos(tomldoc.Path("").Key(key)), "unknown-key", "unknown key "+quoted(key), hint)
-		}
-	}
-	p := tomldoc.Path("").Key("accept")
-	trees, ok := labelTrees(r.doc.Tree["accept"])
+	p, trees, ok := r.list(data, Table{Name: "accept", Rules: rules}, "entry", "entries", MaxAccepts)
 	if !ok {
-		r.fail(r.doc.KeyPos(p), "wrong-type", fmt.Sprintf("accept is %s, not a list of tables", describe(r.doc.Tree["accept"])), hint)
-		return nil, r.findings()
-	}
-	if len(trees) > MaxAccepts {
-		r.fail(r.doc.KeyPos(p.Index(MaxAccepts)), "out-of-range", fmt.Sprintf("the file has %d entries", len(trees)), fmt.Sprintf("keep at most %d", MaxAccepts))
 		return nil, r.findings()
 	}
 	var out []Accept

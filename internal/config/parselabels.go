@@ -49,24 +49,8 @@ func LabelRules() []Rule {
 func ParseLabels(path string, data []byte) (LabelFile, []diag.Diagnostic) {
 	r := &reader{path: path, prefix: "labels"}
 	rules := LabelRules()
-	if !r.open(data, []Table{{Name: "label", Rules: rules}}) {
-		return LabelFile{}, r.findings()
-	}
-	const hint = "write [[label]], in double brackets, before each label"
-	for _, key := range slices.Sorted(maps.Keys(r.doc.Tree)) {
-		if key != "label" {
-			r.fail(r.doc.KeyPos(tomldoc.Path("").Key(key)), "unknown-key", "unknown key "+quoted(key), hint)
-		}
-	}
-	p := tomldoc.Path("").Key("label")
-	trees, ok := labelTrees(r.doc.Tree["label"])
+	p, trees, ok := r.list(data, Table{Name: "label", Rules: rules}, "label", "labels", MaxLabels)
 	if !ok {
-		r.fail(r.doc.KeyPos(p), "wrong-type", fmt.Sprintf("label is %s, not a list of tables", describe(r.doc.Tree["label"])), hint)
-		return LabelFile{}, r.findings()
-	}
-	if len(trees) > MaxLabels {
-		r.fail(r.doc.KeyPos(p.Index(MaxLabels)), "out-of-range", fmt.Sprintf("the file has %d labels", len(trees)),
-			fmt.Sprintf("keep at most %d", MaxLabels))
 		return LabelFile{}, r.findings()
 	}
 	var f LabelFile
@@ -88,8 +72,31 @@ func ParseLabels(path string, data []byte) (LabelFile, []diag.Diagnostic) {
 	return f, r.findings()
 }
 
-// labelTrees accepts [[label]] and label = [{...}].
-func labelTrees(v any) ([]map[string]any, bool) {
+// list opens a file that is one list of tables, [[NAME]], of at most most entries, which people call one and many. ok is
+// false when nothing of it can be used; the findings say why.
+func (r *reader) list(data []byte, table Table, one, many string, most int) (p tomldoc.Path, trees []map[string]any, ok bool) {
+	if !r.open(data, []Table{table}) {
+		return "", nil, false
+	}
+	hint := "write [[" + table.Name + "]], in double brackets, before each " + one
+	for _, key := range slices.Sorted(maps.Keys(r.doc.Tree)) {
+		if key != table.Name {
+			r.fail(r.doc.KeyPos(tomldoc.Path("").Key(key)), "unknown-key", "unknown key "+quoted(key), hint)
+		}
+	}
+	p = tomldoc.Path("").Key(table.Name)
+	trees, ok = tables(r.doc.Tree[table.Name])
+	switch {
+	case !ok:
+		r.fail(r.doc.KeyPos(p), "wrong-type", fmt.Sprintf("%s is %s, not a list of tables", table.Name, describe(r.doc.Tree[table.Name])), hint)
+	case len(trees) > most:
+		r.fail(r.doc.KeyPos(p.Index(most)), "out-of-range", fmt.Sprintf("the file has %d %s", len(trees), many), fmt.Sprintf("keep at most %d", most))
+	}
+	return p, trees, ok && len(trees) <= most
+}
+
+// tables accepts [[label]] and label = [{...}].
+func tables(v any) ([]map[string]any, bool) {
 	switch v := v.(type) {
 	case nil:
 		return nil, true

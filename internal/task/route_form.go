@@ -29,18 +29,11 @@ func FormAnswers(body string) []FormAnswer {
 		out[len(out)-1].Text = answer
 		text = text[:0]
 	}
-	fence := ""
+	var code fence
 	for line := range strings.Lines(body) {
 		line = strings.TrimRight(line, "\r\n")
-		if mark := fenceMark(line); mark != "" {
-			switch {
-			case fence == "":
-				fence = mark
-			case mark[0] == fence[0] && len(mark) >= len(fence):
-				fence = ""
-			}
-		}
-		if field, ok := strings.CutPrefix(line, "### "); ok && fence == "" {
+		inCode := code.holds(line)
+		if field, ok := strings.CutPrefix(line, "### "); ok && !inCode {
 			flush()
 			out = append(out, FormAnswer{Field: strings.TrimSpace(field)})
 			continue

@@ -26,19 +26,10 @@ const commandPrefix = "/assistant"
 // Commands finds the commands of a comment, in order. Quoted lines and fenced code are text.
 func Commands(body string) []Command {
 	var out []Command
-	fence := ""
+	var code fence
 	for line := range strings.Lines(body) {
 		line = strings.TrimRight(line, "\r\n")
-		if mark := fenceMark(line); mark != "" {
-			switch {
-			case fence == "":
-				fence = mark
-			case mark[0] == fence[0] && len(mark) >= len(fence):
-				fence = ""
-			}
-			continue
-		}
-		if fence != "" {
+		if code.holds(line) {
 			continue
 		}
 		rest, ok := strings.CutPrefix(line, commandPrefix)
@@ -54,6 +45,23 @@ func Commands(body string) []Command {
 func first(s string) rune {
 	r, _ := utf8.DecodeRuneInString(s)
 	return r
+}
+
+// fence is the mark of the fenced code that is open, line by line; empty outside of code.
+type fence string
+
+// holds takes the next line and reports whether it is of fenced code: in it, or its first or last line.
+func (f *fence) holds(line string) bool {
+	mark := fenceMark(line)
+	switch open := string(*f); {
+	case mark == "":
+		return open != ""
+	case open == "":
+		*f = fence(mark)
+	case mark[0] == open[0] && len(mark) >= len(open):
+		*f = ""
+	}
+	return true
 }
 
 // fenceMark is the run of backticks or tildes that opens or closes fenced code.
