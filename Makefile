@@ -116,7 +116,7 @@ bench-engines:
 # Everything under act, with the long forms: each task again in every way, and each signal, with all three engines.
 .PHONY: e2e-all
 e2e-all:
-	E2E_ALL=1 go test ./internal/e2e -count=1 -v -timeout 1h | grep -E '^ *---|^ok|^FAIL|_test.go'
+	E2E_ALL=1 go test ./internal/e2e -count=1 -v -timeout 1h
 
 # Similar issues: recall beside plain BM25 on the same data, time and memory with 50,000 issues. Writes docs/benchmarks/context.md
 # and context-memory.md.
