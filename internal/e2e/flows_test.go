@@ -304,11 +304,11 @@ func flows() map[string]flow {
 
 // TestEveryWorkflow runs all that install generates, and compares the permissions that the jobs were granted with those
 // that the fake GitHub saw them use.
-func TestEveryWorkflow(t *testing.T) {
+func TestEveryWorkflow(t *testing.T) { //nolint:tparallel // what all have done is compared behind the group of them
 	t.Parallel()
 	seen := seenUse{granted: map[string]grants{}, used: map[string]map[string]string{}, example: map[string]string{}}
 	done := 0
-	t.Run("run", func(t *testing.T) { //nolint:paralleltest // what they did is compared when all are done
+	t.Run("run", func(t *testing.T) {
 		for name, f := range flows() {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -135,7 +135,7 @@ func githubCom(t *testing.T, h http.Handler, certificate string) (proxy string) 
 			t.Error(err)
 			return
 		}
-		defer to.Close()
+		defer func() { _ = to.Close() }()
 		from, buffered, err := http.NewResponseController(rw).Hijack()
 		if err != nil {
 			t.Error(err)
@@ -144,7 +144,10 @@ func githubCom(t *testing.T, h http.Handler, certificate string) (proxy string) 
 		if _, err := io.WriteString(from, "HTTP/1.1 200 OK\r\n\r\n"); err != nil {
 			t.Error(err)
 		}
-		go func() { defer from.Close(); _, _ = io.Copy(from, to) }()
+		go func() {
+			_, _ = io.Copy(from, to)
+			_ = from.Close()
+		}()
 		_, _ = io.Copy(to, buffered)
 	}))
 	t.Cleanup(tunnel.Close)

@@ -22,8 +22,6 @@ type endpoint struct {
 // version 2026-03-10; the data behind it is server-to-server-permissions.json in github/docs). A job's token is one of a
 // GitHub App. Where that page offers "Pull requests" beside "Issues" (marked as additional permissions), the product asks
 // about issues, so only "Issues" counts. Searching needs none of its own: what the token cannot read is not found.
-//
-//nolint:gochecknoglobals // a table
 var endpoints = []endpoint{
 	{"GET", "/rate_limit", metadata, "read"},
 	{"GET", "/search/issues", metadata, "read"},
@@ -83,8 +81,6 @@ var endpoints = []endpoint{
 
 // objectScopes are the permissions behind the objects of a GraphQL query. GitHub documents none; these follow what the
 // REST pages say of the same things, and docs/unverified.md says so. Objects that are missing here need none.
-//
-//nolint:gochecknoglobals // a table
 var objectScopes = map[string]string{
 	"Issue": "issues", "IssueConnection": "issues", "IssueComment": "issues", "IssueCommentConnection": "issues",
 	"IssueTimelineItemsConnection": "issues", "LabeledEvent": "issues", "UnlabeledEvent": "issues", "ClosedEvent": "issues",
@@ -97,8 +93,6 @@ var objectScopes = map[string]string{
 }
 
 // openObjects are the objects of a GraphQL query that need no permission beyond metadata.
-//
-//nolint:gochecknoglobals // a table
 var openObjects = strings.Fields("Query Repository RepositoryOwner Actor User Bot Mannequin Organization EnterpriseUserAccount PageInfo UserConnection")
 
 // permission is a scope with its level.

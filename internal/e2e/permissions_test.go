@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -68,8 +69,6 @@ func (s *seenUse) add(d *door) {
 }
 
 // unused says why a job is granted what it did not use on the fake GitHub. "*" stands for every job.
-//
-//nolint:gochecknoglobals // a table
 var unused = map[string]string{
 	"* contents: read": "actions/checkout, which is no request of ours",
 }
@@ -143,7 +142,7 @@ func TestDoor(t *testing.T) {
 		"token to the blob": {job: "/event", method: "GET", path: "/_blob/1", answer: "zip", want: "went to the blob host", code: 200},
 	} {
 		c := &complaints{TB: t}
-		d := newDoor(c, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, test.answer) }))
+		d := newDoor(c, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, test.answer) }))
 		d.read(t, dir)
 		r := httptest.NewRequest(test.method, test.path, strings.NewReader(test.body))
 		token := theToken

@@ -30,8 +30,8 @@ func TestNeedFindsProgramsAndFiles(t *testing.T) {
 func TestWhatIsMissingIsNamed(t *testing.T) {
 	t.Setenv("CI", "")
 	for _, need := range []func(testing.TB){
-		func(tb testing.TB) { Need(tb, "no-such-thing") },
-		func(tb testing.TB) { NeedFile(tb, "no-such-thing") },
+		func(tb testing.TB) { tb.Helper(); Need(tb, "no-such-thing") },
+		func(tb testing.TB) { tb.Helper(); NeedFile(tb, "no-such-thing") },
 	} {
 		n := &noted{recorded{TB: t}}
 		need(n)

@@ -57,7 +57,7 @@ func (r *recorded) Helper() {}
 func (r *recorded) Fatal(args ...any) { r.failed, _ = args[0].(string) }
 func (r *recorded) Skip(args ...any)  { r.skipped, _ = args[0].(string) }
 
-func TestMissingFailsOnCI(t *testing.T) {
+func TestMissingFailsOnCI(t *testing.T) { //nolint:paralleltest // it sets the environment
 	for ci, fails := range map[string]bool{"true": true, "": false, "false": false} {
 		t.Setenv("CI", ci)
 		r := &recorded{TB: t}
