@@ -63,8 +63,12 @@ func TestFoldedLogs(t *testing.T) {
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	for _, e := range []Event{
-		{Do: DoStarted, Agent: "agent-a[bot]", Label: "session ä -->"}, {Do: DoClaimed, Issue: 7, Lock: 1 << 40}, {Do: DoTracked, Pull: 9, Refs: []int{1, 22}},
-		{Do: DoReleased, Issue: 7, Reason: string(ReleaseWaited)}, {Do: DoFiled, Issue: 8, Key: "pull-9", Reason: "40/9"}, {Do: DoFixed},
+		{Do: DoStarted, Agent: "agent-a[bot]", Label: "session ä -->"},
+		{Do: DoClaimed, Issue: 7, Lock: 1 << 40},
+		{Do: DoTracked, Pull: 9, Refs: []int{1, 22}},
+		{Do: DoReleased, Issue: 7, Reason: string(ReleaseWaited)},
+		{Do: DoFiled, Issue: 8, Key: "pull-9", Reason: "40/9"},
+		{Do: DoFixed},
 	} {
 		line := e.Mark("n1")
 		got, ok := ParseEvent(5, noon, line+"\r\n\r\nWords.")

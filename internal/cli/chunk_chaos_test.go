@@ -49,6 +49,7 @@ func TestAChunkInChaos(t *testing.T) {
 		do("ghs_job", "wrap", "--chunk", id)
 
 		r.s.Calm()
+		do("ghs_job", "poll", "--chunk", id)
 		for _, i := range issues { // what chaos kept from being claimed or released, a person ends
 			if x, _ := r.s.Issue(number(t, i)); x.State == "open" {
 				r.s.SetStateAs(x.Number, "maintainer", "closed", "completed")

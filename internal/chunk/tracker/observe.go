@@ -34,6 +34,9 @@ func (t *Tracker) observe(ctx context.Context, c *Chunk) (*look, error) {
 			return nil, err
 		}
 	}
+	if err := l.strayLabels(ctx); err != nil {
+		return nil, err
+	}
 	if err := l.pulls(ctx); err != nil {
 		return nil, err
 	}
@@ -203,6 +206,34 @@ func (l *look) labelTaken(ctx context.Context, issue ghapi.Issue, since time.Tim
 		l.Warn(err.Error())
 	}
 	return false, nil
+}
+
+// strayLabels takes the label off issues that were given back, where that write failed before.
+func (l *look) strayLabels(ctx context.Context) error {
+	ended := func(h chunk.Held) bool { return h.State == chunk.ClaimReleased || h.State == chunk.ClaimTakenOver }
+	if !slices.ContainsFunc(l.c.Claims, ended) {
+		return nil
+	}
+	list, err := l.Client.OpenIssuesWithLabel(ctx, config.LabelClaimed)
+	if err != nil {
+		return err
+	}
+	for _, i := range list {
+		if h := l.c.Find(i.Number); h == nil || !ended(*h) {
+			continue
+		}
+		markers, err := l.markers(ctx, i.Number)
+		if err != nil {
+			return err
+		}
+		if _, held := chunk.Holder(markers, l.Now()); held {
+			continue
+		}
+		if err := l.Writer.RemoveLabel(ctx, i.Number, "claimed", config.LabelClaimed); err != nil {
+			l.Warn(err.Error())
+		}
+	}
+	return nil
 }
 
 // changes collects what happened to an issue.

@@ -267,6 +267,11 @@ func (t *Tracker) Note(ctx context.Context, c *Chunk, d Draft) (int, error) {
 	if d.Pull > 0 {
 		by += "/" + strconv.Itoa(d.Pull)
 	}
+	if n, err := t.filed(ctx, c, d.Key); err != nil {
+		return 0, err
+	} else if n != 0 { // an earlier run filed it, and its answer was lost
+		return n, t.add(ctx, c, chunk.Event{Do: chunk.DoFiled, Issue: n, Key: d.Key, Reason: by}, fmt.Sprintf("Filed a finding as issue %d.", n))
+	}
 	mark := chunk.FormatMark(chunk.MarkFinding, "by", by, "key", d.Key, "nonce", t.Nonce())
 	body := sanitize.Truncate(mark+"\n\n"+d.Text, sanitize.MaxComment)
 	made, err := t.Writer.CreateIssue(ctx, "finding", ghapi.IssueDraft{
@@ -285,4 +290,23 @@ func (t *Tracker) Note(ctx context.Context, c *Chunk, d Draft) (int, error) {
 		}
 	}
 	return made.Number, err
+}
+
+// filed looks for the issue of a finding among those that nobody has triaged yet.
+func (t *Tracker) filed(ctx context.Context, c *Chunk, key string) (int, error) {
+	list, err := t.Client.OpenIssuesWithLabel(ctx, config.LabelBacklog)
+	if err != nil {
+		return 0, err
+	}
+	for _, i := range list {
+		m, ok := chunk.ParseMark(i.Body)
+		by, _, _ := strings.Cut(m.Values["by"], "/")
+		if !ok || m.Kind != chunk.MarkFinding || m.Values["key"] != key || by != strconv.Itoa(c.ID) {
+			continue
+		}
+		if ours, err := t.trusts(ctx, i.Author); err != nil || ours {
+			return i.Number, err
+		}
+	}
+	return 0, nil
 }
