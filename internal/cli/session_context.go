@@ -101,10 +101,6 @@ func (s *sessionContext) facts(t material.Thread) (session.Kept, error) {
 	if err != nil {
 		return session.Kept{}, err
 	}
-	repository, err := strconv.ParseInt(a.Getenv("GITHUB_REPOSITORY_ID"), 10, 64)
-	if err != nil || repository < 0 {
-		repository = 0 // unknown counts as different
-	}
 	now, ingested := a.Now().UTC(), t.Ingested()
 	var through int64
 	for _, c := range ingested {
@@ -115,12 +111,33 @@ func (s *sessionContext) facts(t material.Thread) (session.Kept, error) {
 			Schema: session.RecordVersion, Key: session.KeyOf(name, s.client.Repo(), s.in.issue), Engine: string(limits.Engine),
 			EngineVersion: pinnedVersion(limits.Engine), Model: limits.Model, Effort: &limits.Effort,
 			RulesHash: session.Hash(s.rules), ConfigHash: session.Hash(string(set), string(schema), version.String()),
-			ToolsHash: tools, Permission: session.PermissionRead, Workspace: session.Hash(a.Dir), RepositoryID: repository,
+			ToolsHash: tools, Permission: session.PermissionRead, Workspace: session.Hash(a.Dir), RepositoryID: a.repositoryID(),
 			Head: a.Getenv("GITHUB_SHA"), BodyHash: session.Hash(t.Issue.Title, t.Issue.Body), Ended: string(engine.Unfinished),
 			Runs: 1, Created: now, LastUsed: now,
 		},
 		Ingested: session.Ingested(ingested, through), Through: through,
 	}, nil
+}
+
+// repositoryID is the repository's number by the runner, else by the event; 0 when neither says it, which counts as
+// different.
+func (a *app) repositoryID() int64 {
+	if id, err := strconv.ParseInt(a.Getenv("GITHUB_REPOSITORY_ID"), 10, 64); err == nil && id > 0 {
+		return id
+	}
+	data, err := os.ReadFile(a.Getenv("GITHUB_EVENT_PATH"))
+	if err != nil {
+		return 0
+	}
+	var event struct {
+		Repository struct {
+			ID int64 `json:"id"`
+		} `json:"repository"`
+	}
+	if json.Unmarshal(data, &event) != nil {
+		return 0
+	}
+	return max(event.Repository.ID, 0)
 }
 
 // toolsHash covers every flag and setting by which the engine is told what it may do: they are the same for all issues.

@@ -30,12 +30,13 @@ const (
 // sessionStage is a repository with sessions on and one issue.
 type sessionStage struct {
 	*stage
-	temp string
+	temp    string
+	eventID int64 // the repository's number in the event
 }
 
 func newSessionStage(t *testing.T, mode string) *sessionStage {
 	t.Helper()
-	s := &sessionStage{newStage(t), t.TempDir()}
+	s := &sessionStage{stage: newStage(t), temp: t.TempDir()}
 	s.write(t, ".issue-assistant/config.toml", "[sessions]\nmode = \""+mode+"\"\n")
 	s.env["RUNNER_TEMP"], s.env["GITHUB_REPOSITORY_ID"], s.env["GITHUB_SHA"] = s.temp, "42", headOne
 	s.AddIssue(ghapi.Issue{Number: 7, Title: "Crash " + secretly, Body: "It crashes. " + secretly, Author: ghapi.User{Login: "alice"}})
@@ -53,7 +54,7 @@ func (s *sessionStage) must(t *testing.T, args ...string) {
 // decide runs the steps before the AI and returns what was decided.
 func (s *sessionStage) decide(t *testing.T, name task.Name, event, action string, woke int64) session.State {
 	t.Helper()
-	data, err := json.Marshal(map[string]any{"action": action, "issue": map[string]any{"number": 7}, "repository": map[string]any{"default_branch": "main"}})
+	data, err := json.Marshal(map[string]any{"action": action, "issue": map[string]any{"number": 7}, "repository": map[string]any{"default_branch": "main", "id": s.eventID}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,6 +272,14 @@ func TestSessionReasons(t *testing.T) {
 		}, want: []session.Reason{session.ModelChanged, session.ConfigChanged, session.ToolsChanged}, checkpoint: true},
 		{name: "another repository under the name", change: func(_ *testing.T, s *sessionStage, _ int64) { s.env["GITHUB_REPOSITORY_ID"] = "43" }, want: []session.Reason{session.RepoChanged}},
 		{name: "repository unknown", change: func(_ *testing.T, s *sessionStage, _ int64) { delete(s.env, "GITHUB_REPOSITORY_ID") }, want: []session.Reason{session.RepoChanged}},
+		{name: "repository by the event", change: func(_ *testing.T, s *sessionStage, _ int64) {
+			delete(s.env, "GITHUB_REPOSITORY_ID")
+			s.eventID = 42
+		}, checkpoint: true},
+		{name: "another repository by the event", change: func(_ *testing.T, s *sessionStage, _ int64) {
+			delete(s.env, "GITHUB_REPOSITORY_ID")
+			s.eventID = 43
+		}, want: []session.Reason{session.RepoChanged}},
 		{name: "a commit that nobody knows", change: func(_ *testing.T, s *sessionStage, _ int64) {
 			s.env["GITHUB_SHA"] = strings.Repeat("2", 40)
 		}, want: []session.Reason{session.HistoryRewritten}, checkpoint: true},

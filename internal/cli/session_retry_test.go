@@ -36,6 +36,7 @@ func TestRetryDecides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	kept.facts.RepositoryID, kept.facts.EngineVersion = 0, "" // as where the runner and the program do not say them
 	good := run.Attempt{Kept: true, Turns: 5, ContextTokens: 30_000, CostUSD: 0.2, Rules: rules}
 	for name, tt := range map[string]struct {
 		change func(*run.Attempt)

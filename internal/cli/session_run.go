@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -99,6 +100,8 @@ func (s *sessionRun) retry(at run.Attempt) session.Decision {
 	now := s.app.Now().UTC()
 	saved := s.facts.Record
 	saved.AuthorIsTrusted = true // it never left the job
+	// What nobody named is the same all the same: this is one job.
+	saved.RepositoryID, saved.EngineVersion = max(saved.RepositoryID, 1), cmp.Or(saved.EngineVersion, "0")
 	saved.Runs, saved.ContextTokens, saved.CostUSD, saved.LastUsed = 1, at.ContextTokens, at.CostUSD, now
 	in := session.Input{
 		Mode: session.Auto, Now: now, CacheTTLSeconds: int64(session.CacheTTL / time.Second), Wake: "retry_transient",
