@@ -89,10 +89,12 @@ func (t *Tracker) Poll(ctx context.Context, id int, o PollOptions) ([]Polled, er
 			out[i].Off = !armed
 		}
 		for _, c := range all {
-			if c.Gate.Armed != armed && c.State != chunk.Wrapped {
-				c.Gate.Armed = armed
-				t.saveSoft(ctx, c)
-			}
+			c.Gate.Armed = armed
+		}
+	}
+	for _, c := range all {
+		if c.State != chunk.Wrapped {
+			t.saveSoft(ctx, c)
 		}
 	}
 	return out, first
@@ -108,7 +110,6 @@ func (t *Tracker) tick(ctx context.Context, c *Chunk, o PollOptions) (Polled, er
 	if err != nil {
 		before := max(o.Errors, c.Gate.GateErrors)
 		c.Gate.GateErrors++
-		t.saveSoft(ctx, c)
 		return Polled{Chunk: c.ID, Verdict: outage(err, before)}, err
 	}
 	c.Gate.GateErrors, c.Gate.Armed = 0, l.reading.Armed
@@ -134,9 +135,6 @@ func (t *Tracker) tick(ctx context.Context, c *Chunk, o PollOptions) (Polled, er
 		if c.Fixed && c.State != chunk.Wrapped && c.State != chunk.Failed {
 			c.State = chunk.Waiting
 		}
-	}
-	if c.State != chunk.Wrapped {
-		t.saveSoft(ctx, c)
 	}
 	return p, nil
 }
