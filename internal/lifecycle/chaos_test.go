@@ -40,11 +40,11 @@ func wantNotices(t *testing.T, totals map[string]int) {
 	}
 }
 
-// TestChaos lives through 400 days of 300 issues, with a sweep a day and faults of reads and writes. Short: four seeds of
-// 100 issues and a sweep every four days; `make chaos-sweep` takes a thousand whole ones.
+// TestChaos lives through 400 days of 300 issues, with a sweep a day and faults of reads and writes. Short: three seeds of
+// 60 issues and a sweep every four days; `make chaos-sweep` takes a thousand whole ones.
 func TestChaos(t *testing.T) {
 	t.Parallel()
-	seeds, count, step, from := 4, 100, 4, 0
+	seeds, count, step, from := 3, 60, 4, 0
 	if text := os.Getenv("CHAOS_SEEDS"); text != "" {
 		var err error
 		if seeds, err = strconv.Atoi(text); err != nil {
@@ -93,7 +93,7 @@ func TestChaos(t *testing.T) {
 func TestChaosOfRequests(t *testing.T) {
 	t.Parallel()
 	totals := map[string]int{}
-	for seed := range 4 {
+	for seed := range 3 {
 		w := newWorld(t, uint64(seed), 12, false)
 		w.live400(seed, 10, true)
 		for kind, n := range w.notices() {
@@ -109,7 +109,7 @@ func TestChaosOfRequests(t *testing.T) {
 // TestMemoryIsTheFake lives the same days in memory and behind the fake GitHub: both end the same, to the second.
 func TestMemoryIsTheFake(t *testing.T) {
 	t.Parallel()
-	for seed := range 3 {
+	for seed := range 2 {
 		plain := func(story string) []string { // ids of comments differ
 			return strings.Split(regexp.MustCompile(`to=\d+`).ReplaceAllString(story, "to=x"), "\n")
 		}

@@ -115,19 +115,17 @@ func TestDryRunShowsEveryStepAndWritesNothing(t *testing.T) {
 func TestRequestsOfTheDailySweep(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	var lines []lifecycle.Line
 	for range 9_800 {
-		r.AddIssue(ghapi.Issue{Title: "x", CreatedAt: r.now.AddDate(-1, 0, 0), UpdatedAt: r.now.AddDate(-1, 0, 0)})
+		n := r.AddIssue(ghapi.Issue{Title: "x", CreatedAt: r.now.AddDate(-1, 0, 0), UpdatedAt: r.now.AddDate(-1, 0, 0)})
+		lines = append(lines, lifecycle.Line{Number: n, Title: "x", State: "open", Labels: []string{}})
 	}
 	for range 200 {
 		n := r.asked()
 		r.AddComment(n, "mona", "What do you see?")
 	}
+	r.upload(t, lines) // before the 200: they are what changed
 	r.days(3)
-	lines, err := readList(t.Context(), r.client(), "main", r.now)
-	if err != nil || len(lines) != 10_000 {
-		t.Fatalf("%d lines, %v", len(lines), err)
-	}
-	r.upload(t, lines)
 	r.ClearLog()
 	c := r.client()
 	lifecycle.Sweep(t.Context(), c, lifecycle.Options{
