@@ -172,14 +172,23 @@ func checkLabels(root fs.FS) []diag.Diagnostic {
 
 // checkRules makes sure that rules.md reaches an engine as it was written. Without the file the built-in rules hold.
 func checkRules(root fs.FS) []diag.Diagnostic {
-	data, err := fs.ReadFile(root, config.RulesPath)
+	_, ds := ownText(root, config.RulesPath, config.MaxRulesBytes)
+	return ds
+}
+
+// ownText reads a file of text that a repository may have; nil: it has none, or the findings say what is wrong with it.
+func ownText(root fs.FS, path string, most int) ([]byte, []diag.Diagnostic) {
+	data, err := fs.ReadFile(root, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return unreadable(config.RulesPath, err)
+		return nil, unreadable(path, err)
 	}
-	return config.CheckText(config.RulesPath, data, config.MaxRulesBytes)
+	if ds := config.CheckText(path, data, most); len(ds) > 0 {
+		return nil, ds
+	}
+	return data, nil
 }
 
 func unreadable(path string, err error) []diag.Diagnostic {

@@ -20,21 +20,15 @@ import (
 
 // checkTexts checks the repository's own texts, if it has any.
 func checkTexts(root fs.FS) []diag.Diagnostic {
-	data, err := fs.ReadFile(root, comment.TextsPath)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return unreadable(comment.TextsPath, err)
-	}
-	if ds := config.CheckText(comment.TextsPath, data, 256<<10); len(ds) > 0 {
+	data, ds := ownText(root, comment.TextsPath, 256<<10)
+	if data == nil {
 		return ds
 	}
 	texts, err := comment.Embedded()
 	if err != nil {
 		return unreadable(comment.TextsPath, err)
 	}
-	_, ds := texts.Override(comment.TextsPath, data)
+	_, ds = texts.Override(comment.TextsPath, data)
 	return ds
 }
 
