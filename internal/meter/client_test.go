@@ -107,7 +107,7 @@ func (c *client) post(ctx context.Context, stream bool, extra []map[string]any) 
 	if err != nil {
 		return 0, reply{}, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
 		raw, err := io.ReadAll(resp.Body)
 		var e struct{ Error struct{ Message string } }

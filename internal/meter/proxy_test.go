@@ -34,7 +34,7 @@ func (r *rig) raw(t *testing.T, method, path, body string, header map[string]str
 	if err != nil {
 		return 0, "", nil, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	got, err := io.ReadAll(resp.Body)
 	return resp.StatusCode, string(got), resp.Header, err
 }
@@ -79,7 +79,7 @@ func TestTheKeyGoesUpstreamAndNowhereElse(t *testing.T) {
 		seen = req.Header.Clone()
 		w.Header().Set("X-Echo", req.Header.Get("X-Api-Key"))
 		w.WriteHeader(401)
-		fmt.Fprintf(w, `{"type":"error","error":{"type":"authentication_error","message":"invalid key %s"}}`, req.Header.Get("X-Api-Key"))
+		_, _ = fmt.Fprintf(w, `{"type":"error","error":{"type":"authentication_error","message":"invalid key %s"}}`, req.Header.Get("X-Api-Key"))
 	}))
 	defer echo.Close()
 	r := start(t, anthropic.Script{}, func(o *meter.Options) { o.Upstream = echo.URL })
@@ -272,7 +272,7 @@ func TestAClientThatGoesEndsTheCallUpstream(t *testing.T) {
 		}()
 		if resp, err := r.http.Do(req); err == nil {
 			_, _ = io.Copy(io.Discard, resp.Body)
-			resp.Body.Close()
+			_ = resp.Body.Close()
 		}
 		waitFor(t, func() bool { return r.api.Requests()[i].Canceled })
 		waitFor(t, func() bool { return r.Summary().ReservedUSD == 0 })
@@ -395,7 +395,7 @@ func TestStartRefusesWhatIsNotSafe(t *testing.T) {
 		tt.change(&o)
 		m, err := meter.Start(t.Context(), o)
 		if err == nil {
-			m.Close()
+			_ = m.Close()
 			t.Errorf("%s: it started", name)
 			continue
 		}
