@@ -4,6 +4,7 @@
 // What is not as on GitHub, and why:
 //   - `deployment: false` is taken out of the copy of the workflows, act refuses it.
 //   - A job's output that holds a secret is dropped by an expression in the copy: GitHub drops it, act does not.
+//   - act copies the work tree instead of running actions/checkout; one test fetches it from a git server, as that does.
 //   - actions/upload-artifact is a composite of ten lines that copies files: act's server does not speak to v7 of it.
 //   - The action's dist/ holds a script instead of the program. It notes the environment that the step was given and
 //     becomes the program by exec, as the wrapper became the script.
