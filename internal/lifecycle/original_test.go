@@ -28,7 +28,7 @@ type shown struct {
 }
 
 // rules are those of the sweep: marking what is fixed, closing with a release, waiting, duplicates.
-var rules = []shown{ //nolint:gochecknoglobals // the index, read only
+var rules = []shown{
 	{"a merge that closes an issue is told with its pull request and branch, and labeled; needs-info and stale go", "TestFixByPullRequestClosesWithItsRelease"},
 	{"other branches and issues of other repositories are left", "TestOtherBranchesAndRepositoriesFixNothing"},
 	{"closed by a person, locked, exempt: left", "TestExemptions/locked TestExemptions/exempt_label TestExemptions/off TestClosedByAPersonStaysClosed"},
@@ -54,7 +54,7 @@ var rules = []shown{ //nolint:gochecknoglobals // the index, read only
 }
 
 // weaknesses are what went wrong in practice.
-var weaknesses = []shown{ //nolint:gochecknoglobals // the index, read only
+var weaknesses = []shown{
 	{"one failing call ends the sweep and blocks all later issues", "TestOneFailingIssueFailsAlone TestAFailingReadFailsAlone"},
 	{"a failure between two writes repeats a comment, or leaves a fixed issue open for ever", "TestEveryStepMayBreakOff TestEveryStepOfFixAndReleaseMayBreakOff TestDuplicateMayBreakOffAtEveryStep TestChaos"},
 	{"of three quick comments the middle one is lost", "e2e.TestTwoCommentsWithinASecond e2e.TestACommentWhileTheEngineRuns"},

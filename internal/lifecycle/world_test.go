@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -117,6 +118,7 @@ type fix struct {
 
 // newWorld makes a world of a number of issues. Quick: in memory alone.
 func newWorld(t testing.TB, seed uint64, count int, quick bool) *world {
+	t.Helper()
 	w := &world{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), tags: map[string]map[string]bool{}, beside: map[string]bool{}, published: map[string]time.Time{}, main: map[string]bool{}}
 	r := newRig(t)
 	w.config, w.texts, w.now = r.config, r.texts, start
@@ -274,9 +276,7 @@ func (w *world) publish(day int) {
 		w.Branch(tag, list)
 		w.beside[tag] = true
 	} else {
-		for sha, in := range w.main {
-			holds[sha] = in
-		}
+		maps.Copy(holds, w.main)
 		w.SetRef("tags/"+tag, w.commit("Release "+tag))
 	}
 	w.AddRelease(ghapi.Release{Tag: tag, CreatedAt: w.now, PublishedAt: w.now})
