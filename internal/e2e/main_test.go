@@ -1,5 +1,6 @@
 // Package e2e runs the generated workflows by act, in host mode: the workflows that install writes, this repository's
-// action.yml and action.sh, the real Claude Code, a GitHub in memory behind a loopback port, a stand-in of the provider.
+// action.yml and action.sh, the real command lines of the three engines, a GitHub in memory behind a loopback port, and
+// stand-ins of the providers.
 //
 // What is not as on GitHub, and why:
 //   - `deployment: false` is taken out of the copy of the workflows, act refuses it.
