@@ -224,7 +224,7 @@ func TestEveryThreeClasses(t *testing.T) {
 			}
 		}
 	}
-	random := 100_000
+	random := 30_000
 	if s := os.Getenv("SESSION_CASES"); s != "" {
 		var err error
 		if random, err = strconv.Atoi(s); err != nil {
