@@ -49,6 +49,8 @@ func TestAChunkInChaos(t *testing.T) {
 		do("ghs_job", "wrap", "--chunk", id)
 
 		r.s.Calm()
+		before, _ := r.s.Issue(number(t, id))
+		ended := before.State == "closed" // in chaos: a label whose write failed stays on a closed issue
 		do("ghs_job", "poll", "--chunk", id)
 		for _, i := range issues { // what chaos kept from being claimed or released, a person ends
 			if x, _ := r.s.Issue(number(t, i)); x.State == "open" {
@@ -71,7 +73,7 @@ func TestAChunkInChaos(t *testing.T) {
 			if there && i.Title == "A leak" {
 				leaks++
 			}
-			if there && i.HasLabel(config.LabelClaimed) && hasRecord(r, id, n) {
+			if there && i.HasLabel(config.LabelClaimed) && hasRecord(r, id, n) && (!ended || i.State == "open") {
 				t.Errorf("seed %d: issue %d still carries the label", seed, n)
 			}
 		}

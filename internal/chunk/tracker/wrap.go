@@ -150,9 +150,7 @@ func (t *Tracker) releaseDue(ctx context.Context, c *Chunk, l *look, out *Wrappe
 // finish does the two finishing acts, and takes the labels and locks off what is done.
 func (t *Tracker) finish(ctx context.Context, c *Chunk, l *look) error {
 	for _, h := range c.Claims {
-		if h.State == chunk.ClaimDone {
-			t.tidy(ctx, h.Issue, c.ID)
-		}
+		t.tidy(ctx, h, c.ID)
 	}
 	if len(c.Pulls) > 0 {
 		if err := t.add(ctx, c, chunk.Event{Do: chunk.DoEmptied}, "All of it is done: the list of pull requests is empty."); err != nil {
@@ -166,11 +164,21 @@ func (t *Tracker) finish(ctx context.Context, c *Chunk, l *look) error {
 	return nil
 }
 
-// tidy ends the lock of an issue that is done. Nothing waits for it.
-func (t *Tracker) tidy(ctx context.Context, issue, id int) {
+// tidy ends the lock of an issue that is done, and takes the label off one that was given back when that write failed.
+// Nothing waits for it.
+func (t *Tracker) tidy(ctx context.Context, h chunk.Held, id int) {
+	issue := h.Issue
+	if h.State != chunk.ClaimDone {
+		if i, err := t.Client.Issue(ctx, issue); err != nil || !i.HasLabel(config.LabelClaimed) {
+			return
+		}
+	}
 	markers, err := t.markers(ctx, issue)
 	if err != nil {
 		t.Warn(err.Error())
+		return
+	}
+	if holder, held := chunk.Holder(markers, t.Now()); held && holder.Chunk != strconv.Itoa(id) {
 		return
 	}
 	for _, m := range markers {
