@@ -109,6 +109,17 @@ func RevertsOf(commits []ghapi.Commit, repo string, more ...Revert) Reverts {
 	return r
 }
 
+// names reports whether any commit reverts a fix, brought back or not.
+func (r Reverts) names(x Fix) bool {
+	sha := strings.ToLower(x.Commit)
+	for of := range r.by {
+		if of[0] != '#' && strings.HasPrefix(sha, of) || x.Pull != 0 && of == pullKey(x.Pull) {
+			return true
+		}
+	}
+	return false
+}
+
 // and joins what two lists of commits say.
 func (r Reverts) and(more Reverts) Reverts {
 	out := Reverts{by: maps.Clone(r.by), pulls: maps.Clone(r.pulls)}

@@ -187,6 +187,35 @@ func TestMilestoneThatFailsIsOnlyNoted(t *testing.T) {
 	}
 }
 
+// Many releases since an old fix cost two comparisons, not one each.
+func TestManyReleasesSinceAFixAreFewRequests(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	n := r.issue()
+	r.merge("", n)
+	for k := range 30 {
+		r.days(1)
+		r.release(fmt.Sprintf("v%d", k))
+	}
+	r.days(60)
+	r.LabelAs(n, "mona", true, fixedLabel)
+	r.ClearLog()
+	r.sweep()
+	r.want(n, "closed")
+	if got := r.get(n).Milestone; got != "v0" {
+		t.Errorf("closed with %q", got)
+	}
+	compares := 0
+	for _, q := range r.Log() {
+		if strings.Contains(q.Path, "/compare/") {
+			compares++
+		}
+	}
+	if compares > 2 {
+		t.Errorf("%d comparisons", compares)
+	}
+}
+
 // A maintenance branch has diverged from the fix: what was cherry-picked onto it with -x is in its releases.
 func TestBackportReleaseCloses(t *testing.T) {
 	t.Parallel()

@@ -302,30 +302,43 @@ func (s *sweep) released(ctx context.Context, facts []Facts) {
 // revert is older than what the sweep reads of the branch; one that came back waits for the next release.
 func (s *sweep) first(ctx context.Context, fixes []Fix) (ghapi.Release, bool, error) {
 	var live []Fix
-	held := map[string]int{} // tag -> live fixes
+	held := map[string][]string{} // commit -> tags; nil: never reverted, so it is asked for below
 	for _, x := range fixes {
 		tags, dead, err := s.heldBy(ctx, x)
 		if err != nil {
 			return ghapi.Release{}, false, err
 		}
-		if dead {
-			continue
-		}
-		live = append(live, x)
-		for _, tag := range tags {
-			held[tag]++
+		if !dead {
+			live, held[x.Commit] = append(live, x), tags
 		}
 	}
 	for _, r := range Candidates(s.releases, live) {
-		if len(live) > 0 && held[r.Tag] == len(live) {
+		all := len(live) > 0
+		for _, x := range live {
+			if tags := held[x.Commit]; tags != nil {
+				all = slices.Contains(tags, r.Tag)
+			} else {
+				c, err := s.compare(ctx, x, r.Tag)
+				if err != nil {
+					return ghapi.Release{}, false, err
+				}
+				all = c.standing == HasIt
+			}
+			if !all {
+				break
+			}
+		}
+		if all {
 			return r, true, nil
 		}
 	}
 	return ghapi.Release{}, false, nil
 }
 
-// heldBy lists the releases that hold a fix, newest first, back to the one that last came without it again.
+// heldBy lists the releases that hold a fix, newest first, back to the one that last came without it again. Nil: the
+// newest holds it and it was never reverted, so that one comparison is enough.
 func (s *sweep) heldBy(ctx context.Context, fix Fix) (tags []string, dead bool, err error) {
+	tags = []string{}
 	for _, r := range slices.Backward(Candidates(s.releases, []Fix{fix})) {
 		c, err := s.compare(ctx, fix, r.Tag)
 		if err != nil {
@@ -333,6 +346,9 @@ func (s *sweep) heldBy(ctx context.Context, fix Fix) (tags []string, dead bool, 
 		}
 		switch c.standing {
 		case HasIt:
+			if c.straight && len(tags) == 0 {
+				return nil, false, nil
+			}
 			tags = append(tags, r.Tag)
 		case TakenBack:
 			return tags, len(tags) == 0 && c.reverts.and(s.reverts).Has(fix), nil
@@ -345,6 +361,7 @@ func (s *sweep) heldBy(ctx context.Context, fix Fix) (tags []string, dead bool, 
 // compared is how a release stands to a fix, and what it reverts.
 type compared struct {
 	standing Standing
+	straight bool // it holds the commit itself and never reverted it
 	reverts  Reverts
 }
 
@@ -360,9 +377,8 @@ func (s *sweep) compare(ctx context.Context, fix Fix, tag string) (compared, err
 	case err != nil:
 		return out, err
 	default:
-		if out.standing = StandingOf(cmp, s.client.Repo(), fix); out.standing == TakenBack {
-			out.reverts = RevertsOf(cmp.Commits, s.client.Repo())
-		}
+		out.standing, out.reverts = StandingOf(cmp, s.client.Repo(), fix), RevertsOf(cmp.Commits, s.client.Repo())
+		out.straight = cmp.Contains() && !out.reverts.names(fix)
 	}
 	s.compared[key] = out
 	return out, nil
