@@ -30,13 +30,14 @@ const (
 // sessionStage is a repository with sessions on and one issue.
 type sessionStage struct {
 	*stage
+	t       *testing.T
 	temp    string
 	eventID int64 // the repository's number in the event
 }
 
 func newSessionStage(t *testing.T, mode string) *sessionStage {
 	t.Helper()
-	s := &sessionStage{stage: newStage(t), temp: t.TempDir()}
+	s := &sessionStage{stage: newStage(t), t: t, temp: t.TempDir()}
 	s.write(t, ".issue-assistant/config.toml", "[sessions]\nmode = \""+mode+"\"\n")
 	s.env["RUNNER_TEMP"], s.env["GITHUB_REPOSITORY_ID"], s.env["GITHUB_SHA"] = s.temp, "42", headOne
 	s.AddIssue(ghapi.Issue{Number: 7, Title: "Crash " + secretly, Body: "It crashes. " + secretly, Author: ghapi.User{Login: "alice"}})
@@ -255,59 +256,59 @@ func TestSessionReasons(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name       string
-		change     func(t *testing.T, s *sessionStage, first int64)
+		change     func(s *sessionStage, first int64)
 		want       []session.Reason
 		notes      []session.Note
 		checkpoint bool
 	}{
 		{name: "nothing", checkpoint: true},
-		{name: "a comment is edited", change: func(t *testing.T, s *sessionStage, first int64) { s.edit(t, http.MethodPatch, first, "It is 1.3") }, want: []session.Reason{session.MaterialEdited}, checkpoint: true},
-		{name: "a comment is deleted", change: func(t *testing.T, s *sessionStage, first int64) { s.edit(t, http.MethodDelete, first, "") }, want: []session.Reason{session.MaterialEdited}, checkpoint: true},
-		{name: "the issue is edited", change: func(_ *testing.T, s *sessionStage, _ int64) { s.EditIssue(7, "alice", "other words") }, want: []session.Reason{session.MaterialEdited}, checkpoint: true},
-		{name: "new rules", change: func(t *testing.T, s *sessionStage, _ int64) {
-			s.write(t, ".issue-assistant/rules.md", "# Rules\n\nBe kind.\n")
+		{name: "a comment is edited", change: func(s *sessionStage, first int64) { s.edit(s.t, http.MethodPatch, first, "It is 1.3") }, want: []session.Reason{session.MaterialEdited}, checkpoint: true},
+		{name: "a comment is deleted", change: func(s *sessionStage, first int64) { s.edit(s.t, http.MethodDelete, first, "") }, want: []session.Reason{session.MaterialEdited}, checkpoint: true},
+		{name: "the issue is edited", change: func(s *sessionStage, _ int64) { s.EditIssue(7, "alice", "other words") }, want: []session.Reason{session.MaterialEdited}, checkpoint: true},
+		{name: "new rules", change: func(s *sessionStage, _ int64) {
+			s.write(s.t, ".issue-assistant/rules.md", "# Rules\n\nBe kind.\n")
 		}, want: []session.Reason{session.RulesChanged}, checkpoint: true},
-		{name: "another model and more turns", change: func(t *testing.T, s *sessionStage, _ int64) {
-			s.write(t, ".issue-assistant/config.toml", "[engine]\nmodel = \"claude-sonnet-5\"\nmax_turns = 60\n[sessions]\nmode = \"shadow\"\n")
+		{name: "another model and more turns", change: func(s *sessionStage, _ int64) {
+			s.write(s.t, ".issue-assistant/config.toml", "[engine]\nmodel = \"claude-sonnet-5\"\nmax_turns = 60\n[sessions]\nmode = \"shadow\"\n")
 		}, want: []session.Reason{session.ModelChanged, session.ConfigChanged, session.ToolsChanged}, checkpoint: true},
-		{name: "another repository under the name", change: func(_ *testing.T, s *sessionStage, _ int64) { s.env["GITHUB_REPOSITORY_ID"] = "43" }, want: []session.Reason{session.RepoChanged}},
-		{name: "repository unknown", change: func(_ *testing.T, s *sessionStage, _ int64) { delete(s.env, "GITHUB_REPOSITORY_ID") }, want: []session.Reason{session.RepoChanged}},
-		{name: "repository by the event", change: func(_ *testing.T, s *sessionStage, _ int64) {
+		{name: "another repository under the name", change: func(s *sessionStage, _ int64) { s.env["GITHUB_REPOSITORY_ID"] = "43" }, want: []session.Reason{session.RepoChanged}},
+		{name: "repository unknown", change: func(s *sessionStage, _ int64) { delete(s.env, "GITHUB_REPOSITORY_ID") }, want: []session.Reason{session.RepoChanged}},
+		{name: "repository by the event", change: func(s *sessionStage, _ int64) {
 			delete(s.env, "GITHUB_REPOSITORY_ID")
 			s.eventID = 42
 		}, checkpoint: true},
-		{name: "another repository by the event", change: func(_ *testing.T, s *sessionStage, _ int64) {
+		{name: "another repository by the event", change: func(s *sessionStage, _ int64) {
 			delete(s.env, "GITHUB_REPOSITORY_ID")
 			s.eventID = 43
 		}, want: []session.Reason{session.RepoChanged}},
-		{name: "a commit that nobody knows", change: func(_ *testing.T, s *sessionStage, _ int64) {
+		{name: "a commit that nobody knows", change: func(s *sessionStage, _ int64) {
 			s.env["GITHUB_SHA"] = strings.Repeat("2", 40)
 		}, want: []session.Reason{session.HistoryRewritten}, checkpoint: true},
-		{name: "the branch moved forward", change: func(_ *testing.T, s *sessionStage, _ int64) {
+		{name: "the branch moved forward", change: func(s *sessionStage, _ int64) {
 			s.AddCommit(ghapi.Commit{SHA: headOne})
 			s.AddCommit(ghapi.Commit{SHA: strings.Repeat("2", 40)})
 			s.env["GITHUB_SHA"] = strings.Repeat("2", 40)
 		}, want: []session.Reason{session.ResumeDearer}, notes: []session.Note{session.HeadMoved}, checkpoint: true},
-		{name: "a maintainer asks for a fresh start", change: func(_ *testing.T, s *sessionStage, _ int64) { s.AddComment(7, "mona", "/assistant fresh") }, want: []session.Reason{session.ForceFresh}},
-		{name: "a stranger asks for a fresh start", change: func(_ *testing.T, s *sessionStage, _ int64) { s.AddComment(7, "zoe", "/assistant fresh") }, checkpoint: true},
-		{name: "the label", change: func(_ *testing.T, s *sessionStage, _ int64) {
+		{name: "a maintainer asks for a fresh start", change: func(s *sessionStage, _ int64) { s.AddComment(7, "mona", "/assistant fresh") }, want: []session.Reason{session.ForceFresh}},
+		{name: "a stranger asks for a fresh start", change: func(s *sessionStage, _ int64) { s.AddComment(7, "zoe", "/assistant fresh") }, checkpoint: true},
+		{name: "the label", change: func(s *sessionStage, _ int64) {
 			s.AddLabel(ghapi.Label{Name: session.LabelFresh})
 			s.LabelAs(7, "mona", true, session.LabelFresh)
 		}, want: []session.Reason{session.ForceFresh}},
-		{name: "a stranger's record counts for nothing", change: func(_ *testing.T, s *sessionStage, _ int64) { s.AddComment(7, "zoe", "hello\n"+forged(s)) }, checkpoint: true},
-		{name: "a later release's record", change: func(_ *testing.T, s *sessionStage, _ int64) {
+		{name: "a stranger's record counts for nothing", change: func(s *sessionStage, _ int64) { s.AddComment(7, "zoe", "hello\n"+forged(s)) }, checkpoint: true},
+		{name: "a later release's record", change: func(s *sessionStage, _ int64) {
 			s.AddComment(7, "github-actions[bot]", comment.Marker{Kind: "analysis", Session: "eyJ2IjoyfQ"}.String()+"\nx")
 		}, want: nil},
-		{name: "a record that is none", change: func(_ *testing.T, s *sessionStage, _ int64) {
+		{name: "a record that is none", change: func(s *sessionStage, _ int64) {
 			s.AddComment(7, "github-actions[bot]", comment.Marker{Kind: "analysis", Session: "eyJ2IjoxfQ"}.String()+"\nx")
 		}, checkpoint: true},
-		{name: "four days later", change: func(_ *testing.T, s *sessionStage, _ int64) { s.Advance(96 * time.Hour) }, want: []session.Reason{session.MaxAge}, checkpoint: true},
+		{name: "four days later", change: func(s *sessionStage, _ int64) { s.Advance(96 * time.Hour) }, want: []session.Reason{session.MaxAge}, checkpoint: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s, first, second := follow(t, "shadow")
 			if tt.change != nil {
-				tt.change(t, s, first)
+				tt.change(s, first)
 			}
 			state := s.decide(t, task.FollowUp, "issue_comment", "created", second)
 			if tt.name == "a later release's record" {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -78,9 +79,7 @@ func TestAutoWithClaude(t *testing.T) {
 	}})
 	t.Cleanup(server.Close)
 	env := map[string]string{"ANTHROPIC_API_KEY": "sk-ant-api03-REALKEY-OF-THIS-TEST", "ANTHROPIC_BASE_URL": server.URL, "PATH": os.Getenv("PATH"), "LANG": "C.UTF-8"}
-	for k, v := range s.env {
-		env[k] = v
-	}
+	maps.Copy(env, s.env)
 	delete(env, "GITHUB_TOKEN")
 	var out, errs bytes.Buffer
 	execution := filepath.Join(s.temp, executionFileName)
