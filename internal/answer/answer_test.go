@@ -2,7 +2,6 @@ package answer
 
 import (
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,8 +14,6 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/task"
 	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
-
-var update = flag.Bool("update", false, "write the published schemas anew")
 
 func testLabels() Labels {
 	l := func(name, group string) config.Label {

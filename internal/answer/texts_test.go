@@ -48,8 +48,8 @@ func TestTextsHoldEveryWordOfTheAI(t *testing.T) {
 	for _, a := range []Answer{{Analysis: &Analysis{}}, {FollowUp: &FollowUp{}}, {MaintainerReply: &MaintainerReply{}}, {ReleaseReply: &ReleaseReply{}}} {
 		v := reflect.ValueOf(&a).Elem()
 		n, want := 0, []string(nil)
-		for i := range v.NumField() {
-			if f := v.Field(i); f.Kind() == reflect.Pointer && !f.IsNil() {
+		for _, f := range v.Fields() {
+			if f.Kind() == reflect.Pointer && !f.IsNil() {
 				want = append(want, fill(f.Elem(), f.Type().Elem().Name(), &n)...)
 			}
 		}

@@ -81,7 +81,7 @@ func measure(ctx context.Context, dir string, stderr io.Writer) (counts profile,
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
 	counts = profile{}
-	for _, pkg := range strings.Fields(string(list)) {
+	for pkg := range strings.FieldsSeq(string(list)) {
 		file := filepath.Join(temp, "profile")
 		if err := os.RemoveAll(file); err != nil {
 			return nil, nil, err

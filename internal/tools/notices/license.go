@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// licenses gives the names of a module's licences and the texts that have to go with it.
+// licenses gives the names of a module's licenses and the texts that have to go with it.
 func (m *module) licenses() (names, text string, err error) {
 	var all []string
 	for _, folder := range slices.Sorted(maps.Keys(m.folders)) {
@@ -33,7 +33,7 @@ func (m *module) licenses() (names, text string, err error) {
 			}
 			content := strings.ReplaceAll(strings.TrimRight(string(data), " \r\n"), "\r\n", "\n") + "\n"
 			text += heading(m.path+" "+m.version, filepath.ToSlash(file)) + content
-			if role != "license" { // a NOTICE or a grant of patents says no licence of its own
+			if role != "license" { // a NOTICE or a grant of patents says no license of its own
 				continue
 			}
 			name, err := kinds(content)
@@ -46,7 +46,7 @@ func (m *module) licenses() (names, text string, err error) {
 		}
 	}
 	if len(all) == 0 {
-		return "", "", errors.New("no licence is among its files")
+		return "", "", errors.New("no license is among its files")
 	}
 	return strings.Join(all, ", "), text, nil
 }
@@ -58,24 +58,24 @@ func roleOf(name string) string {
 		return ""
 	}
 	switch base {
-	case "LICENSE", "LICENCE", "COPYING", "UNLICENSE":
+	case "LICENSE", "LICENCE", "COPYING", "UNLICENSE": //nolint:misspell // files are called so in Britain
 		return "license"
 	case "NOTICE", "NOTICES", "PATENTS", "AUTHORS", "COPYRIGHT":
 		return "notice"
 	default:
-		if strings.HasPrefix(base, "LICENSE-") || strings.HasPrefix(base, "LICENCE-") {
+		if strings.HasPrefix(base, "LICENSE-") || strings.HasPrefix(base, "LICENCE-") { //nolint:misspell // as above
 			return "license"
 		}
 		return ""
 	}
 }
 
-// kinds names the licences of a text. What is not known to be compatible is an error, so that a person looks at it.
+// kinds names the licenses of a text. What is not known to be compatible is an error, so that a person looks at it.
 func kinds(text string) (string, error) {
 	words := strings.Join(strings.Fields(text), " ")
-	for _, no := range []string{"GNU GENERAL", "GNU AFFERO", "GNU LESSER", "GNU General Public", "GNU Affero", "GNU Lesser", "Mozilla Public License", "Server Side Public License", "Business Source License", "Commons Clause", "European Union Public Licence", "Creative Commons"} {
+	for _, no := range []string{"GNU GENERAL", "GNU AFFERO", "GNU LESSER", "GNU General Public", "GNU Affero", "GNU Lesser", "Mozilla Public License", "Server Side Public License", "Business Source License", "Commons Clause", "European Union Public", "Creative Commons"} {
 		if strings.Contains(words, no) {
-			return "", fmt.Errorf("the text says %q, which is not among the licences that the binary may carry", no)
+			return "", fmt.Errorf("the text says %q, which is not among the licenses that the binary may carry", no)
 		}
 	}
 	var names []string
@@ -96,7 +96,7 @@ func kinds(text string) (string, error) {
 		names = append(names, "ISC")
 	}
 	if len(names) == 0 {
-		return "", errors.New("the text is of no licence that is known here")
+		return "", errors.New("the text is of no license that is known here")
 	}
 	return strings.Join(names, " and "), nil
 }

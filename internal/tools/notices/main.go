@@ -1,5 +1,5 @@
-// Command notices writes THIRD_PARTY_NOTICES: every module that is linked into the released binaries, with the licence
-// texts of its version, and that of Go itself. It fails when a text is missing or is not of a licence that MIT-licensed
+// Command notices writes THIRD_PARTY_NOTICES: every module that is linked into the released binaries, with the license
+// texts of its version, and that of Go itself. It fails when a text is missing or is not of a license that MIT-licensed
 // programs may carry.
 //
 //	go run ./internal/tools/notices              writes THIRD_PARTY_NOTICES in the current folder
@@ -38,7 +38,7 @@ func main() {
 // systems are those of the releases; a module may be linked on one of them only.
 func systems() []string { return []string{"linux", "darwin", "windows"} }
 
-// module is what is linked of a module: the folders of its packages, which may have licences of their own.
+// module is what is linked of a module: the folders of its packages, which may have licenses of their own.
 type module struct {
 	path, version, dir string
 	folders            map[string]bool
@@ -109,18 +109,19 @@ func notices(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("go: %w", err)
 	}
-	list := "  The Go standard library - " + names + "\n"
-	texts := heading("The Go standard library", "LICENSE") + goLicense
+	var list, texts strings.Builder
+	fmt.Fprintf(&list, "  The Go standard library - %s\n", names)
+	texts.WriteString(heading("The Go standard library", "LICENSE") + goLicense)
 	for _, m := range modules {
 		names, text, err := m.licenses()
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", m.path, err)
 		}
-		list += "  " + m.path + " " + m.version + " - " + names + "\n"
-		texts += text
+		fmt.Fprintf(&list, "  %s %s - %s\n", m.path, m.version, names)
+		texts.WriteString(text)
 	}
-	return "Third-party notices\n\nThe released binaries of issue-assistant contain the following, each under the licence that follows.\n" +
-		"Written by `go run ./internal/tools/notices`.\n\n" + list + texts, nil
+	return "Third-party notices\n\nThe released binaries of issue-assistant contain the following, each under the license that follows.\n" +
+		"Written by `go run ./internal/tools/notices`.\n\n" + list.String() + texts.String(), nil
 }
 
 func heading(name, file string) string {

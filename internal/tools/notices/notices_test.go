@@ -91,8 +91,8 @@ func TestLicensesOfAModule(t *testing.T) {
 		text  []string
 		fails string
 	}{
-		"none":           {files: map[string]string{"license.go": mit, "README.md": mit}, fails: "no licence is among its files"},
-		"unknown":        {files: map[string]string{"COPYING": "all rights reserved"}, fails: "COPYING: the text is of no licence"},
+		"none":           {files: map[string]string{"license.go": mit, "README.md": mit}, fails: "no license is among its files"},
+		"unknown":        {files: map[string]string{"COPYING": "all rights reserved"}, fails: "COPYING: the text is of no license"},
 		"of a subfolder": {files: map[string]string{"LICENSE": mit, "third/LICENSE.txt": "Apache License 2.0"}, names: "MIT, Apache-2.0", text: []string{"m v1: third/LICENSE.txt"}},
 		"bad subfolder":  {files: map[string]string{"LICENSE": mit, "third/LICENSE-GPL": "GNU General Public License"}, fails: "third/LICENSE-GPL"},
 		"with notice":    {files: map[string]string{"LICENSE.md": mit, "NOTICE": "made by us\r\n"}, names: "MIT", text: []string{"\nmade by us\n"}},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,7 +58,7 @@ func compiled(t *testing.T) compiler {
 		}
 		text = append(text, p.binary()...)
 		if p == platforms[0] {
-			text = append(program[:len(program):len(program)], text...)
+			text = append(slices.Clip(program), text...)
 		}
 		return os.WriteFile(out, text, 0o755)
 	}
