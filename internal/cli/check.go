@@ -23,7 +23,6 @@ type checker func(root fs.FS) []diag.Diagnostic
 // checkers lists everything that `check` looks at without a network, in no particular order: the findings are sorted.
 var checkers = []checker{
 	checkSettings,
-	checkLater,
 	checkLabels,
 	checkTexts,
 	checkRules,

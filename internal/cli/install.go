@@ -74,11 +74,6 @@ func (a *app) install(_ context.Context, args []string, f installFlags) error {
 		}
 		return usage(err)
 	}
-	for _, d := range checkLater(os.DirFS(root)) {
-		if d.Severity == diag.Error {
-			return usage(withHint(fmt.Errorf("%s: %s", d.Position(), d.Message), d.Hint))
-		}
-	}
 	plan, err := install.Make(root, o)
 	if err != nil {
 		return a.refuseInstall(err)

@@ -47,15 +47,12 @@ func (s *sessionContext) earlier(ctx context.Context) func(material.Thread) mate
 		in := session.Input{
 			Mode: mode, Now: s.app.Now().UTC(), CacheTTLSeconds: int64(session.CacheTTL / time.Second), Wake: s.wake(),
 			Task: string(s.in.task), Key: &facts.Key, Permission: facts.Permission, Limits: session.DefaultLimits(),
-			Material: session.Material{BodyHash: facts.BodyHash}, Store: session.StoreMissing,
+			Material: session.Material{BodyHash: facts.BodyHash}, Store: session.StoreOK, // what a kept transcript would have meant; none is kept between runs
 			Current: session.Current{
 				Engine: facts.Engine, EngineVersion: facts.EngineVersion, Model: facts.Model, Effort: *facts.Effort,
 				RulesHash: facts.RulesHash, ConfigHash: facts.ConfigHash, ToolsHash: facts.ToolsHash, Workspace: facts.Workspace,
 				RepositoryID: facts.RepositoryID, Head: facts.Head,
 			},
-		}
-		if mode == session.Shadow {
-			in.Store = session.StoreOK // what a kept transcript would have meant; none is kept between runs
 		}
 		own, kept, found := t.Kept(facts.Key)
 		in.ForceFresh = s.forced(t, kept.Through)
@@ -70,7 +67,7 @@ func (s *sessionContext) earlier(ctx context.Context) func(material.Thread) mate
 		d := session.Decide(in, price)
 		s.state = session.StateOf(mode, d, session.Compare(in, price), facts)
 		s.app.sayf("sessions, %s: %s", mode, sessionLine(d))
-		e := material.Earlier{Delta: mode == session.Auto}
+		e := material.Earlier{Delta: true} // for a second start in this job
 		if d.Prompt == session.PromptFullCheckpoint {
 			e.Checkpoint = s.checkpoint(own, kept)
 		}

@@ -175,9 +175,6 @@ func TestSessionShadow(t *testing.T) {
 	if rules, err := os.ReadFile(s.output("rules-file")); err != nil || strings.Contains(string(rules), "old parser") {
 		t.Errorf("the checkpoint is in the rules (%v)", err)
 	}
-	if _, err := os.Stat(filepath.Join(s.dir, materialDir, material.FileDelta)); err == nil {
-		t.Error("a run that is always fresh has a delta prompt")
-	}
 	if !strings.Contains(s.err, "sessions, shadow: resume; resume $0.") {
 		t.Errorf("the log does not say what was decided: %s", s.err)
 	}
@@ -331,7 +328,7 @@ func TestSessionReasons(t *testing.T) {
 	}
 }
 
-// TestSessionModes: off leaves no trace; auto keeps no transcript between runs, and gives a run what it needs to go on.
+// TestSessionModes: off leaves no trace; shadow is always fresh between runs, and gives a run what it needs to go on.
 func TestSessionModes(t *testing.T) {
 	t.Parallel()
 	s := newSessionStage(t, "off")
@@ -351,15 +348,15 @@ func TestSessionModes(t *testing.T) {
 		t.Error(body)
 	}
 
-	s, _, second := follow(t, "auto")
+	s, _, second := follow(t, "shadow")
 	state := s.decide(t, task.FollowUp, "issue_comment", "created", second)
-	if diff := cmp.Diff([]session.Reason{session.TranscriptMissing}, state.Reasons); diff != "" {
-		t.Errorf("auto (-want +got):\n%s", diff)
+	if len(state.Reasons) != 0 {
+		t.Errorf("a follow-up in shadow: %v", state.Reasons)
 	}
 	if delta := s.read(t, materialDir+"/"+material.FileDelta); !strings.Contains(delta, "Go on where you stopped") {
 		t.Error(delta)
 	}
-	if line := s.line(t); !strings.Contains(line, "session fresh: transcript_missing; would resume $") {
+	if line := s.line(t); !strings.Contains(line, "session fresh: shadow; would resume $") {
 		t.Errorf("line %q", line)
 	}
 	state = s.decide(t, task.Reanalyze, "issue_comment", "created", second)

@@ -22,7 +22,7 @@ import (
 // TestRetryDecides: inside a job everything is as it was but what the attempt did; every other reason still holds.
 func TestRetryDecides(t *testing.T) {
 	t.Parallel()
-	s := newSessionStage(t, "auto")
+	s := newSessionStage(t, "shadow")
 	s.decide(t, task.Triage, "issues", "opened", 0)
 	a := &app{Env: Env{Getenv: func(n string) string { return s.env[n] }, Now: s.Now, Stderr: os.Stderr, Dir: s.dir}}
 	limits, err := a.limitsOfJob("triage")
@@ -65,13 +65,13 @@ func TestRetryDecides(t *testing.T) {
 	}
 }
 
-// TestAutoWithClaude plays the steps of a job with the real program: an overloaded provider breaks the run off, the
+// TestSecondStartWithClaude plays the steps of a job with the real program: an overloaded provider breaks the run off, the
 // conversation goes on, and line and record say so.
-func TestAutoWithClaude(t *testing.T) {
+func TestSecondStartWithClaude(t *testing.T) {
 	t.Parallel()
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 	cli := testtool.NeedFile(t, "engines", "claude", "node_modules", "@anthropic-ai", "claude-code-"+runtime.GOOS+"-"+arch, "claude")
-	s := newSessionStage(t, "auto")
+	s := newSessionStage(t, "shadow")
 	s.decide(t, task.MaintainerReply, "issue_comment", "created", s.AddComment(7, "mona", "Which version?"))
 	reading := anthropic.Step{Tools: []anthropic.Tool{{Name: "Read", Input: map[string]any{"file_path": filepath.Join(s.dir, materialDir, "issue.md")}}}}
 	server := anthropic.New(anthropic.Script{Steps: []anthropic.Step{

@@ -71,7 +71,7 @@ func readBounded(path string, limit int64) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// into hands the decision to the run and, in the mode auto, lets a run that a fault broke off go on.
+// into hands the decision to the run and lets a run that a fault broke off go on in this job.
 func (s *sessionRun) into(o *run.Options) {
 	if v := o.Driver.Version(o.CLI); v != "" {
 		s.facts.EngineVersion = v
@@ -83,9 +83,6 @@ func (s *sessionRun) into(o *run.Options) {
 	o.Session = &engine.SessionRecord{
 		Decision: "fresh", Reasons: strings.Join(reasons, " "), Shadow: s.state.Mode == session.Shadow,
 		ResumeUSD: s.state.ResumeUSD, FreshUSD: s.state.FreshUSD,
-	}
-	if s.state.Mode != session.Auto {
-		return
 	}
 	delta, err := os.ReadFile(filepath.Join(o.Material, material.FileDelta))
 	if err == nil {

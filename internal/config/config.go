@@ -87,14 +87,13 @@ type Lifecycle struct {
 
 // Sessions says what happens to saved conversations.
 type Sessions struct {
-	Mode string // SessionsOff, SessionsShadow or SessionsAuto
+	Mode string // SessionsOff or SessionsShadow
 }
 
 // The values of [sessions] mode.
 const (
 	SessionsOff    = "off"
 	SessionsShadow = "shadow"
-	SessionsAuto   = "auto"
 )
 
 // Workflows holds what install bakes into the generated workflows.

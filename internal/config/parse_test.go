@@ -209,6 +209,7 @@ var badFiles = []string{
 	"[engine]\nmax_budget_usd = 5\n[limits]\nmonthly_usd = 2",
 	"[post]\nmode = 'sumary'",
 	"[sessions]\nmode = 'on'",
+	"[sessions]\nmode = 'auto'",
 	"[limits]\nmonthly_usd = -1\nruns_per_day = 1.5\nruns_per_person_per_day = '5'",
 }
 

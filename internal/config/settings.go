@@ -168,8 +168,8 @@ func otherSettings() []setting {
 		},
 		{"lifecycle", exempt, func(c *Config) any { return &c.Lifecycle.ExemptLabels }},
 		{"sessions", Rule{
-			Key: "mode", Kind: KindText, Doc: "`off`; `shadow`: every run is fresh, its line says what a kept conversation would have cost; `auto`: a run that a fault broke off goes on once in its job",
-			Enum: []string{SessionsOff, SessionsShadow, SessionsAuto},
+			Key: "mode", Kind: KindText, Doc: "`off`; `shadow`: every run is fresh, its line says what a kept conversation would have cost, and a run that a fault broke off goes on once in its job",
+			Enum: []string{SessionsOff, SessionsShadow},
 		}, func(c *Config) any { return &c.Sessions.Mode }},
 		{"workflows", Rule{
 			Key: "runs_on", Kind: KindText, Doc: "the runner of the jobs", Words: "one runner's label",

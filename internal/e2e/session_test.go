@@ -23,7 +23,7 @@ func TestARunGoesOnAndItsRecordReachesTheComment(t *testing.T) {
 			return anthropic.Step{Status: 529}
 		}
 		return anthropic.Step{Answer: triage(nil)}
-	}}, "[sessions]\nmode = \"auto\"\n")
+	}}, "[sessions]\nmode = \"shadow\"\n")
 	r := w.run(t, start{event: "issues", payload: w.opened()})
 	comments := w.gh.Comments(number)
 	if r.code != 0 || len(comments) != 1 {

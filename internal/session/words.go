@@ -104,7 +104,8 @@ const LabelFresh = "issue-assistant:fresh"
 // Mode is the setting [sessions] mode.
 type Mode string
 
-// The modes. Shadow decides and reports, and always runs fresh. Auto may resume.
+// The modes. Shadow decides and reports, and always runs fresh. Auto may resume: the mode of
+// a second start inside one job, and of `session decide`; no setting asks for it.
 const (
 	Off    Mode = "off"
 	Shadow Mode = "shadow"
