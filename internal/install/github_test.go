@@ -387,7 +387,7 @@ func TestConditions(t *testing.T) {
 				return
 			}
 			asked[path+" "+condition] = true
-			for _, status := range []string{"success", "failure", "cancelled"} { //nolint:misspell // GitHub's word
+			for _, status := range []string{"success", "failure", "cancelled"} {
 				for _, ready := range []string{"true", "false", ""} {
 					for _, material := range []string{"/folder", ""} { // none: the issue went away
 						// A condition without a status function is and-ed with success() by GitHub.

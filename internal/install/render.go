@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
@@ -142,7 +140,7 @@ func (v view) runsOn() string {
 	return `"` + v.RunsOn + `"`
 }
 
-var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+-[a-z0-9.-]*[a-z0-9]$`) })
+var plainWord = lazy.Regexp(`^[a-z]+-[a-z0-9.-]*[a-z0-9]$`)
 
 func execute(templates fs.FS, name string, v view, pins Pins) ([]byte, error) {
 	v.templates, v.pins = templates, pins
@@ -150,7 +148,7 @@ func execute(templates fs.FS, name string, v view, pins Pins) ([]byte, error) {
 }
 
 // word is a word of a template, [[name]] or [[name "argument" …]].
-var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\[([A-Za-z]+)((?: "[^"\]]*")*)\]\]`) })
+var word = lazy.Regexp(`\[\[([A-Za-z]+)((?: "[^"\]]*")*)\]\]`)
 
 // fill replaces the words of a template. A line that holds one word alone goes when the word is empty. text/template
 // would do the same, but linking it keeps every method of every library in the program: 6 MB.
@@ -295,11 +293,11 @@ func (v view) workWord(name string) (string, bool) {
 		if len(v.Work.Secrets) == 0 {
 			return "", true
 		}
-		lines := "    secrets:"
+		lines := []string{"    secrets:"}
 		for _, secret := range v.Work.Secrets {
-			lines += fmt.Sprintf("\n      %[1]s: ${{ secrets.%[1]s }}", secret)
+			lines = append(lines, fmt.Sprintf("      %[1]s: ${{ secrets.%[1]s }}", secret))
 		}
-		return lines, true
+		return strings.Join(lines, "\n"), true
 	}
 	return "", false
 }
