@@ -89,6 +89,11 @@ func Waiting(f Facts, c config.Lifecycle, now time.Time) Decision {
 		if now.Sub(since) < days(c.RemindDays) {
 			return Decision{Topic: TopicWaiting, Note: waits, Steps: f.leftover()}
 		}
+		// The label comes after the reminder: with it alone, a person deleted the reminder. It is not posted again, and
+		// without it nothing is closed.
+		if e, ok := f.lastEvent("labeled", config.LabelStale, nil); ok && f.Owner.Wrote(e.Actor) && !e.CreatedAt.Before(since) {
+			return Decision{Topic: TopicExempt, Note: "its reminder was deleted, waits " + waits}
+		}
 		return Decision{Topic: TopicReminded, Note: waits, Steps: append([]Step{{
 			Verb: VerbComment, Marker: comment.Marker{Kind: task.MarkReminder, Since: since.Unix()}, Date: now.Add(grace),
 		}}, optional(f.add(config.LabelStale))...)}

@@ -42,6 +42,37 @@ func TestReminderAfterItsDaysThenClosingAfterTheFullPeriod(t *testing.T) {
 	r.wantNotices(n, "closed-unanswered", 1)
 }
 
+// A reminder that a person deletes is not posted again the next day, and nothing is closed without one; a new question
+// starts a new period.
+func TestADeletedReminderStaysAway(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	n := r.asked()
+	r.days(15)
+	r.sweep()
+	r.wantNotices(n, "reminder", 1)
+	last := r.Comments(n)[1]
+	if err := ghapi.NewWriter(r.client()).DeleteComment(t.Context(), n, last.ID, "test"); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		r.days(10)
+		res := r.sweep()
+		r.want(n, "open", "needs-info", "stale")
+		r.wantNotices(n, "reminder", 0)
+		if !strings.Contains(res.Summary(""), "its reminder was deleted") {
+			t.Error(res.Summary(""))
+		}
+	}
+	r.AddCommentAt(n, "mona", "Which version is it?", r.now)
+	r.days(15)
+	r.sweep()
+	r.wantNotices(n, "reminder", 1)
+	r.days(15)
+	r.sweep()
+	r.want(n, "closed", "needs-info", "stale")
+}
+
 func TestLateReminderStillGivesTheWholeNotice(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
