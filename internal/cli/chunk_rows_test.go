@@ -255,6 +255,27 @@ func TestPollRowsWhenGitHubFails(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	})
+	t.Run("a run whose record cannot be written does not start", func(t *testing.T) {
+		t.Parallel()
+		r, id, issues := working(t, 1)
+		r.s.AddComment(number(t, issues[0]), "maintainer", "go on")
+		r.outage(ghtest.Fail("PATCH", "/repos/octo/demo/issues/"+id, 503, -1))
+		if v, _, _ := r.poll("ghs_job", id); v.Action != chunk.Error {
+			t.Errorf("%+v", v)
+		}
+		r.s.Calm()
+		r.verdict("ghs_job", id, chunk.Run, chunk.LiveAndChanged)
+	})
+	t.Run("a switch that only says that it is off", func(t *testing.T) {
+		t.Parallel()
+		r, id, issues := working(t, 1)
+		r.s.SetStateAs(number(t, issues[0]), "maintainer", "closed", "completed")
+		r.outage(ghtest.Fault{Match: ghtest.Match("PUT", "/repos/octo/demo/actions/workflows/issue-assistant-poll.yml/disable"), Status: 204})
+		if errs := r.verdict("ghs_job", id, chunk.Wrap, chunk.NothingLive); !strings.Contains(errs, "disarm_failed") {
+			t.Errorf("no warning: %s", errs)
+		}
+		r.want("ghs_job", 1, "chunk "+id+": finish: poll_armed", "chunk", "wrap", "--chunk", id)
+	})
 	t.Run("P22", func(t *testing.T) {
 		t.Parallel()
 		r, id, issues := working(t, 1)
