@@ -83,7 +83,7 @@ func TestOtherCommandsOfThePagesExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := regexp.MustCompile(`(?:^|[ (])make ([a-z][a-z-]*)`)
+	target := regexp.MustCompile(`(?:^|[ (])make ([a-z][a-z0-9-]*)`)
 	folder := regexp.MustCompile(`\./((?:internal|cmd)/[a-z/-]+[a-z])`)
 	checked := 0
 	for name, page := range pages(t) {
