@@ -109,7 +109,7 @@ func flowPoll(t *testing.T, w *world) {
 	tick("all is done", "wrap", played{
 		jobs: map[string]string{"Gate": "success", "Finish": "success"}, summary: []string{"- chunk 13: wrap: ", "- chunk 13: wrapped, ready for reset"},
 		writes: []string{
-			"POST /issues/13/comments", "POST /issues/13/comments", "POST /issues/13/comments", "PATCH /issues/13", "PATCH /issues/13", "PATCH /issues/13", "PATCH /issues/13",
+			"POST /issues/13/comments", "POST /issues/13/comments", "POST /issues/13/comments", "PATCH /issues/13", "PATCH /issues/13", "PATCH /issues/13",
 			"PATCH /issues/comments/{}", "PATCH /issues/comments/{}", "DELETE /issues/3/labels/issue-assistant:claimed", "DELETE /issues/12/labels/issue-assistant:claimed", disable,
 		},
 	})
