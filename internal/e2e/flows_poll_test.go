@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,11 @@ func flowPoll(t *testing.T, w *world) {
 	}
 	tick := func(name, action string, want played) {
 		t.Helper()
+		for _, record := range []string{"PATCH /issues/13", "PATCH /issues/41"} { // how often it is saved is nobody's promise
+			if slices.Contains(want.writes, record) {
+				want.often = record
+			}
+		}
 		r := w.play(t, name, start{event: "schedule", workflow: flow, payload: scheduled("13,43 * * * *")}, want)
 		if got := r.outputs["poll.action"]; got != action {
 			t.Errorf("%s: %s, want %s", name, got, action)
@@ -82,12 +88,12 @@ func flowPoll(t *testing.T, w *world) {
 	}
 	tick("the first tick", "run", played{
 		jobs: worked, summary: []string{"- chunk 13: run: ", "### the agent ran", "- chunk 13: not_wrapped: claim_open"},
-		writes: []string{"POST /issues/13/comments", "PATCH /issues/13", "PATCH /issues/13"},
+		writes: []string{"POST /issues/13/comments", "PATCH /issues/13"},
 	})
 	tick("nothing new", "quiet", played{jobs: gate, summary: []string{"- chunk 13: quiet: no_change"}, writes: []string{"PATCH /issues/13"}})
 	w.gh.AddComment(number, reporter, "And on Linux.")
 	tick("a comment", "run", played{
-		jobs: worked, summary: []string{"look at 12", "### the agent ran", "- chunk 13: not_wrapped"}, writes: []string{"PATCH /issues/13", "PATCH /issues/13"},
+		jobs: worked, summary: []string{"look at 12", "### the agent ran", "- chunk 13: not_wrapped"}, writes: []string{"PATCH /issues/13"},
 	})
 
 	// Somebody switched the schedule off. A label of chunks, and a merge, switch it on; other events do not.
@@ -109,7 +115,7 @@ func flowPoll(t *testing.T, w *world) {
 	tick("all is done", "wrap", played{
 		jobs: map[string]string{"Gate": "success", "Finish": "success"}, summary: []string{"- chunk 13: wrap: ", "- chunk 13: wrapped, ready for reset"},
 		writes: []string{
-			"POST /issues/13/comments", "POST /issues/13/comments", "POST /issues/13/comments", "PATCH /issues/13", "PATCH /issues/13", "PATCH /issues/13",
+			"POST /issues/13/comments", "POST /issues/13/comments", "POST /issues/13/comments", "PATCH /issues/13",
 			"PATCH /issues/comments/{}", "PATCH /issues/comments/{}", "DELETE /issues/3/labels/issue-assistant:claimed", "DELETE /issues/12/labels/issue-assistant:claimed", disable,
 		},
 	})
@@ -122,7 +128,7 @@ func flowPoll(t *testing.T, w *world) {
 	w.gh.AddIssue(ghapi.Issue{Number: 40, Title: "More", Author: ghapi.User{Login: reporter}, Labels: []string{config.LabelReady}})
 	w.person(t, "chunk", "start", "40")
 	tick("another chunk", "run", played{
-		jobs: worked, summary: []string{"run: live_and_changed"}, writes: []string{"POST /issues/41/comments", "PATCH /issues/41", "PATCH /issues/41"},
+		jobs: worked, summary: []string{"run: live_and_changed"}, writes: []string{"POST /issues/41/comments", "PATCH /issues/41"},
 	})
 	put(t, w.dir, "used.jsonl", `{"type":"result","subtype":"success","is_error":false,"session_id":"x","num_turns":3,"total_cost_usd":99,"usage":{"input_tokens":10,"output_tokens":10},"modelUsage":{"claude-opus-5-5":{"inputTokens":10,"outputTokens":10,"costUSD":99}}}`+"\n")
 	if out := w.person(t, "chunk", "poll", "--execution-file", w.path("used.jsonl")); out != "chunk 41: release: chunk_limit\n" {
@@ -131,7 +137,7 @@ func flowPoll(t *testing.T, w *world) {
 	tick("at the limit", "release", played{
 		jobs: map[string]string{"Gate": "success", "Finish": "success"}, summary: []string{"- chunk 41: release: chunk_limit", "- chunk 41: wrapped, ready for reset"},
 		writes: []string{
-			"POST /issues/41/comments", "POST /issues/41/comments", "PATCH /issues/41", "PATCH /issues/41", "PATCH /issues/comments/{}",
+			"POST /issues/41/comments", "POST /issues/41/comments", "PATCH /issues/41", "PATCH /issues/comments/{}",
 			"DELETE /issues/40/labels/issue-assistant:claimed", disable,
 		},
 	})

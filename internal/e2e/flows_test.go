@@ -62,6 +62,7 @@ type played struct {
 	jobs    map[string]string // job: success or failure; the others did not start
 	summary []string          // parts of the summary of the one job
 	writes  []string          // method and path below the repository, in any order
+	often   string            // a write that may be made more than once; it stands in writes once
 }
 
 var commentID = regexp.MustCompile(`comments/\d+`)
@@ -94,6 +95,7 @@ func (w *world) play(t *testing.T, name string, s start, want played) result {
 	t.Logf("%s: %s rc %d jobs %v writes %v\n%s", name, r.took.Round(time.Millisecond), r.code, r.jobs, writes, got)
 	slices.Sort(writes)
 	slices.Sort(want.writes)
+	writes = slices.CompactFunc(writes, func(a, b string) bool { return a == b && a == want.often })
 	if diff := cmp.Diff(append([]string{}, want.writes...), writes); diff != "" {
 		t.Errorf("%s: writes (-want +got):\n%s", name, diff)
 	}
