@@ -116,7 +116,7 @@ func (l *look) keep(ctx context.Context, h chunk.Held, issue ghapi.Issue, list [
 		return false, err
 	}
 	released := func(reason chunk.ReleaseReason) (bool, error) {
-		if issue.HasLabel(config.LabelClaimed) {
+		if issue.HasLabel(config.LabelClaimed) && len(list) >= issue.Comments {
 			if err := l.Writer.RemoveLabel(ctx, h.Issue, "claimed", config.LabelClaimed); err != nil {
 				l.Warn(err.Error())
 			}
@@ -208,6 +208,18 @@ func (l *look) labelTaken(ctx context.Context, issue ghapi.Issue, since time.Tim
 	return false, nil
 }
 
+// free reports whether no chunk holds an issue. A list that lags behind may lack the lock of another: its label, taken
+// off, would end that claim.
+func (t *Tracker) free(ctx context.Context, i ghapi.Issue) (bool, error) {
+	list, err := t.Client.Comments(ctx, i.Number)
+	if err != nil || len(list) < i.Comments {
+		return false, err
+	}
+	markers, err := t.markersOf(ctx, list)
+	_, held := chunk.Holder(markers, t.Now())
+	return err == nil && !held, err
+}
+
 // strayLabels takes the label off issues that were given back, where that write failed before.
 func (l *look) strayLabels(ctx context.Context) error {
 	ended := func(h chunk.Held) bool { return h.State == chunk.ClaimReleased || h.State == chunk.ClaimTakenOver }
@@ -222,11 +234,9 @@ func (l *look) strayLabels(ctx context.Context) error {
 		if h := l.c.Find(i.Number); h == nil || !ended(*h) {
 			continue
 		}
-		markers, err := l.markers(ctx, i.Number)
-		if err != nil {
+		if free, err := l.free(ctx, i); err != nil {
 			return err
-		}
-		if _, held := chunk.Holder(markers, l.Now()); held {
+		} else if !free {
 			continue
 		}
 		if err := l.Writer.RemoveLabel(ctx, i.Number, "claimed", config.LabelClaimed); err != nil {

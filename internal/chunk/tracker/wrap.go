@@ -168,8 +168,16 @@ func (t *Tracker) finish(ctx context.Context, c *Chunk, l *look) error {
 // Nothing waits for it.
 func (t *Tracker) tidy(ctx context.Context, h chunk.Held, id int) {
 	issue := h.Issue
+	i, err := t.Client.Issue(ctx, issue)
+	if ghapi.IsGone(err) || (err == nil && h.State != chunk.ClaimDone && !i.HasLabel(config.LabelClaimed)) {
+		return
+	}
+	if err != nil {
+		t.Warn(err.Error())
+		return
+	}
 	if h.State != chunk.ClaimDone {
-		if i, err := t.Client.Issue(ctx, issue); err != nil || !i.HasLabel(config.LabelClaimed) {
+		if free, err := t.free(ctx, i); err != nil || !free {
 			return
 		}
 	}
@@ -181,15 +189,16 @@ func (t *Tracker) tidy(ctx context.Context, h chunk.Held, id int) {
 	if holder, held := chunk.Holder(markers, t.Now()); held && holder.Chunk != strconv.Itoa(id) {
 		return
 	}
+	// The label first: once the lock is open, it may be another's.
+	if err := t.Writer.RemoveLabel(ctx, issue, "claimed", config.LabelClaimed); err != nil && !ghapi.IsGone(err) {
+		t.Warn(err.Error())
+	}
 	for _, m := range markers {
 		if m.Trusted && !m.Withdrawn && m.Chunk == strconv.Itoa(id) {
 			if err := t.end(ctx, issue, m, "done", chunk.MarkReleased, "An agent's claim: done."); err != nil {
 				t.Warn(err.Error())
 			}
 		}
-	}
-	if err := t.Writer.RemoveLabel(ctx, issue, "claimed", config.LabelClaimed); err != nil && !ghapi.IsGone(err) {
-		t.Warn(err.Error())
 	}
 }
 
@@ -218,15 +227,16 @@ func (t *Tracker) release(ctx context.Context, c *Chunk, issue int, markers []ch
 		c.State = chunk.Releasing
 		return fmt.Errorf("issue %d could not be released: %w", issue, err)
 	}
+	// The label first: once the lock is open, it may be another's.
+	if err := t.Writer.RemoveLabel(ctx, issue, "claimed", config.LabelClaimed); err != nil && !ghapi.IsGone(err) {
+		t.Warn(err.Error())
+	}
 	for _, m := range markers {
 		if m.Trusted && !m.Withdrawn && m.Chunk == strconv.Itoa(c.ID) {
 			if err := t.end(ctx, issue, m, "release", chunk.MarkReleased, words); err != nil {
 				return fail(err)
 			}
 		}
-	}
-	if err := t.Writer.RemoveLabel(ctx, issue, "claimed", config.LabelClaimed); err != nil && !ghapi.IsGone(err) {
-		t.Warn(err.Error())
 	}
 	if err := t.add(ctx, c, chunk.Event{Do: chunk.DoReleased, Issue: issue, Reason: string(reason)}, fmt.Sprintf("Released issue %d: %s.", issue, reason)); err != nil {
 		return fail(err)
