@@ -10,7 +10,6 @@ import (
 	osuser "os/user"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 )
 
@@ -162,15 +161,15 @@ func (u user) may(path string, want fs.FileMode) error {
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", path, err)
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
+	o, ok := ownerOf(info)
 	if !ok {
 		return fmt.Errorf("the owner of %s is unknown", path)
 	}
 	bits := info.Mode().Perm()
 	switch {
-	case st.Uid == u.UID:
+	case o.uid == u.UID:
 		bits >>= 6
-	case st.Gid == u.GID:
+	case o.gid == u.GID:
 		bits >>= 3
 	}
 	if bits&want != want {

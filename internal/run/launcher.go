@@ -53,7 +53,7 @@ func startLaunched(sudo []string, self string, o order, stdout, stderr *os.File)
 	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 	cmd.Stdout = stdout
 	cmd.Stderr = stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = ownGroup()
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start the launcher: %w", err)
@@ -139,7 +139,7 @@ func takeBack(home string, to user) error {
 		if err != nil {
 			return err
 		}
-		if st, ok := info.Sys().(*syscall.Stat_t); !ok || !d.IsDir() && st.Nlink > 1 {
+		if o, ok := ownerOf(info); !ok || !d.IsDir() && o.links > 1 {
 			return root.Remove(path)
 		}
 		return root.Lchown(path, int(to.UID), int(to.GID))

@@ -98,7 +98,7 @@ func (g *group) run(s spec, stdout, stderr *os.File, started chan<- error) {
 	}()
 	awaitExit(cmd)
 	g.mu.Lock()
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the leader has ended; what it left behind goes
+	killGroup(cmd.Process, syscall.SIGKILL) // the leader has ended; what it left behind goes
 	g.gone = true
 	g.mu.Unlock()
 	err = cmd.Wait()
@@ -116,7 +116,7 @@ func (g *group) signal(sig syscall.Signal) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.gone {
-		_ = syscall.Kill(-g.cmd.Process.Pid, sig)
+		killGroup(g.cmd.Process, sig)
 	}
 }
 

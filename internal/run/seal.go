@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 )
@@ -112,22 +111,7 @@ func Reexec(self string, args, env []string, s Secrets) error {
 	if len(data) > maxSeal {
 		return fmt.Errorf("the secrets of the environment have %d bytes, at most %d are taken", len(data), maxSeal)
 	}
-	var fds [2]int
-	if err := syscall.Pipe(fds[:]); err != nil { // without close-on-exec
-		return fmt.Errorf("open a pipe for the key: %w", err)
-	}
-	syscall.CloseOnExec(fds[1])
-	if _, err := syscall.Write(fds[1], data); err != nil {
-		return fmt.Errorf("hand the key on: %w", err)
-	}
-	if err := syscall.Close(fds[1]); err != nil {
-		return fmt.Errorf("hand the key on: %w", err)
-	}
-	env = append(append([]string{}, env...), SealVar+"="+strconv.Itoa(fds[0]))
-	if err := syscall.Exec(self, append([]string{self}, args...), env); err != nil { //nolint:gosec // this program itself
-		return fmt.Errorf("start anew: %w", err)
-	}
-	return nil
+	return startAnew(self, args, env, data)
 }
 
 // Unseal reads the secrets that Reexec handed on and makes this process unreadable to others of its user. fd is the
