@@ -67,6 +67,12 @@ func execute(ctx context.Context, a *app) int {
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.HasSubCommands() {
+			onlySubcommands(cmd)
+		}
+	}
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return ExitOK
@@ -105,6 +111,18 @@ func newRootCmd(a *app) *cobra.Command {
 		root.AddCommand(cmd)
 	}
 	return root
+}
+
+// onlySubcommands makes a command without work of its own refuse a word that is none of its subcommands. Cobra would
+// show its help and report success, so that a mistyped gate in a script passes.
+func onlySubcommands(cmd *cobra.Command) {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
+		}
+		return cmd.Help()
+	}
+	cmd.DisableFlagsInUseLine = true
 }
 
 func walk(c *cobra.Command, visit func(*cobra.Command)) {
