@@ -143,6 +143,11 @@ func (s *scanner) key() []part {
 			}
 			name = s.text[start:s.pos]
 		}
+		if len(parts) == maxDepth {
+			s.tooDeep = start
+			s.pos = len(s.text)
+			return parts
+		}
 		parts = append(parts, part{name, start, s.pos})
 		s.spaces()
 		if !s.peek('.') {

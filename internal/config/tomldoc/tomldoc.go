@@ -68,7 +68,7 @@ func isControl(r rune) bool { return r < 0x20 && r != '\t' && r != '\n' && r != 
 
 const bom = "\uFEFF"
 
-// maxDepth bounds nested arrays and tables; settings need three levels.
+// maxDepth bounds nested arrays and tables and the parts of a dotted key; settings need three levels.
 const maxDepth = 64
 
 // Parse reads a file of at most limit bytes. It never returns a Doc and an error together.
