@@ -89,7 +89,8 @@ func usageOf(f enginelog.Field) *enginelog.Tokens {
 	return tokensOf(m, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 }
 
-// tokensOf reads four counts; nil when none of them is there.
+// tokensOf reads four counts; nil when none of them is there, or one is there and is no count: shown as 0 it would be
+// wrong, and a price made of the others too low.
 func tokensOf(m enginelog.Members, input, cached, write, output string) *enginelog.Tokens {
 	var t enginelog.Tokens
 	found := false
@@ -97,7 +98,11 @@ func tokensOf(m enginelog.Members, input, cached, write, output string) *enginel
 		key string
 		to  *int64
 	}{{input, &t.Input}, {cached, &t.Cached}, {write, &t.CacheWrite}, {output, &t.Output}} {
-		if n := m.Get(part.key).Count(enginelog.MaxTokens); n != nil {
+		f := m.Get(part.key)
+		if f.Uncountable(enginelog.MaxTokens) {
+			return nil
+		}
+		if n := f.Count(enginelog.MaxTokens); n != nil {
 			*part.to = *n
 			found = true
 		}

@@ -100,10 +100,12 @@ func (l *Log) total(f enginelog.Field) {
 }
 
 // tokensOf splits input_tokens, which include the cached and the written ones; output_tokens include reasoning.
+// A part that is there and is no count makes all of them unknown: shown as 0 it would be wrong, and the price too low.
 func tokensOf(m enginelog.Members) *enginelog.Tokens {
 	in := m.Get("input_tokens").Count(enginelog.MaxTokens)
 	out := m.Get("output_tokens").Count(enginelog.MaxTokens)
-	if in == nil && out == nil {
+	if in == nil && out == nil || m.Get("input_tokens").Uncountable(enginelog.MaxTokens) ||
+		m.Get("output_tokens").Uncountable(enginelog.MaxTokens) {
 		return nil
 	}
 	var t enginelog.Tokens

@@ -35,6 +35,11 @@ func (f Field) Count(limit int64) *int64 {
 	return &n
 }
 
+// Uncountable reports whether a value is there that is no count: with it, a sum of counts would be too small.
+func (f Field) Uncountable(limit int64) bool {
+	return (f.Cut || len(f.Raw) > 0 && !f.IsNull()) && f.Count(limit) == nil
+}
+
 // Millis reads a time in milliseconds, rounded down.
 func (f Field) Millis() *int64 {
 	x, ok := f.Number()

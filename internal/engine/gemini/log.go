@@ -190,8 +190,9 @@ func objectTokens(m enginelog.Members) *enginelog.Tokens {
 func tokensOf(m enginelog.Members, input, output, total, cached string) *enginelog.Tokens {
 	in := m.Get(input).Count(enginelog.MaxTokens)
 	out := m.Get(output).Count(enginelog.MaxTokens)
-	if in == nil && out == nil {
-		return nil
+	if in == nil && out == nil || m.Get(input).Uncountable(enginelog.MaxTokens) ||
+		m.Get(output).Uncountable(enginelog.MaxTokens) {
+		return nil // a part that is no count would be shown as 0, and the price would be too low
 	}
 	var t enginelog.Tokens
 	if in != nil {
