@@ -20,7 +20,8 @@ type Marker struct {
 	Nonce      string
 }
 
-func (m Marker) live(now time.Time) bool {
+// Live reports whether a marker holds anything.
+func (m Marker) Live(now time.Time) bool {
 	return m.Trusted && !m.Withdrawn && now.Before(m.LeaseUntil)
 }
 
@@ -29,7 +30,7 @@ func Holder(markers []Marker, now time.Time) (Marker, bool) {
 	var holder Marker
 	found := false
 	for _, m := range markers {
-		if m.live(now) && (!found || m.CommentID < holder.CommentID) {
+		if m.Live(now) && (!found || m.CommentID < holder.CommentID) {
 			holder, found = m, true
 		}
 	}

@@ -89,7 +89,7 @@ func TestMarks(t *testing.T) {
 		"no lease":     "<!-- issue-assistant:chunk-claim chunk=40 state=live -->",
 		"a wild lease": "<!-- issue-assistant:chunk-claim chunk=40 state=live lease=tomorrow -->",
 	} {
-		if m, ok := ParseClaim(9, body, true); !ok || m.live(noon) {
+		if m, ok := ParseClaim(9, body, true); !ok || m.Live(noon) {
 			t.Errorf("%s: %+v %v", name, m, ok)
 		}
 	}

@@ -96,11 +96,8 @@ func (t *Tracker) claim(ctx context.Context, c *Chunk, number int, pulls map[int
 		return ClaimResult{Issue: number, Result: Refused, Reason: string(v.Refused)}
 	case v.Ours && held != nil && held.State == chunk.ClaimOpen:
 		return ClaimResult{Issue: number, Result: Ours}
-	case v.Ours: // the lock is there, the log lacks it: finish what broke off
-		lock, _ := chunk.Holder(markers, t.Now())
-		lock.Nonce = "" // another process of the same agent may be at it: the lock stays
-		return t.join(ctx, c, number, lock, func() {})
 	}
+	// A lock of ours that the log lacks may be another process's that is at it: a new one, behind it.
 	lock, won, err := t.lock(ctx, c, number)
 	if err != nil {
 		var w *ghapi.WriteError
@@ -112,7 +109,7 @@ func (t *Tracker) claim(ctx context.Context, c *Chunk, number int, pulls map[int
 	if !won {
 		return ClaimResult{Issue: number, Result: Lost}
 	}
-	r := t.join(ctx, c, number, lock, func() { t.withdraw(ctx, number, lock) })
+	r := t.join(ctx, c, number, lock)
 	if r.Result == Claimed && v.TakeOver != "" {
 		r.From, _ = strconv.Atoi(v.TakeOver) // a claim's chunk is a number
 		t.takeOver(ctx, number, markers, c.ID)
@@ -146,8 +143,9 @@ func (t *Tracker) lock(ctx context.Context, c *Chunk, number int) (chunk.Marker,
 			t.withdraw(ctx, number, m)
 			return m, false, err
 		}
-		holder, held := chunk.Holder(markers, t.Now())
-		if held && holder.CommentID < m.CommentID && holder.Chunk != m.Chunk {
+		if slices.ContainsFunc(markers, func(x chunk.Marker) bool {
+			return x.Live(t.Now()) && x.CommentID < m.CommentID && x.Chunk != m.Chunk
+		}) {
 			t.withdraw(ctx, number, m)
 			return m, false, nil
 		}
@@ -163,7 +161,7 @@ func (t *Tracker) lock(ctx context.Context, c *Chunk, number int) (chunk.Marker,
 
 // join enters a locked issue into the log. The log decides: after the set was fixed, or when it is full, the lock is given
 // back.
-func (t *Tracker) join(ctx context.Context, c *Chunk, number int, lock chunk.Marker, undo func()) ClaimResult {
+func (t *Tracker) join(ctx context.Context, c *Chunk, number int, lock chunk.Marker) ClaimResult {
 	e := chunk.Event{Do: chunk.DoClaimed, Issue: number, Lock: lock.CommentID}
 	err := t.add(ctx, c, e, fmt.Sprintf("Claimed issue %d.", number))
 	noted := err == nil
@@ -173,8 +171,8 @@ func (t *Tracker) join(ctx context.Context, c *Chunk, number int, lock chunk.Mar
 		err = t.again(ctx, c) // only its answer was lost
 	}
 	if err != nil {
-		undo()
-		if noted && lock.Nonce != "" && c.Find(number) != nil {
+		t.withdraw(ctx, number, lock)
+		if noted && c.Find(number) != nil {
 			back := chunk.Event{Do: chunk.DoReleased, Issue: number, Reason: string(chunk.ReleaseWriteFailed)}
 			if err2 := t.add(ctx, c, back, fmt.Sprintf("Released issue %d: the claim could not be confirmed.", number)); err2 != nil {
 				t.Warn(err2.Error())
@@ -183,7 +181,7 @@ func (t *Tracker) join(ctx context.Context, c *Chunk, number int, lock chunk.Mar
 		return ClaimResult{Issue: number, Result: Failed, Err: err}
 	}
 	if h := c.Find(number); h == nil || h.State != chunk.ClaimOpen {
-		undo()
+		t.withdraw(ctx, number, lock)
 		reason := chunk.RefusedChunkFull
 		if c.Fixed {
 			reason = chunk.RefusedSetFixed
