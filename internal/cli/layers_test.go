@@ -18,7 +18,7 @@ func TestLayers(t *testing.T) {
 	}
 	layer := map[string]int{}
 	for i, line := range strings.Split(strings.TrimSpace(block[1]), "\n") {
-		for _, pkg := range strings.FieldsSeq(line) {
+		for pkg := range strings.FieldsSeq(line) {
 			if _, twice := layer[pkg]; twice {
 				t.Errorf("%s stands there twice", pkg)
 			}
