@@ -31,8 +31,10 @@ const (
 )
 
 // Endings lists every word that Ended can be.
-var Endings = []Ended{Finished, Turns, Budget, Time, NoAnswer, BadAnswer, ModelRefused, AccountLimit, NotSignedIn,
-	UnknownModel, RateLimited, ProviderError, Interrupted, Unfinished, NotStarted, NoData}
+var Endings = []Ended{
+	Finished, Turns, Budget, Time, NoAnswer, BadAnswer, ModelRefused, AccountLimit, NotSignedIn,
+	UnknownModel, RateLimited, ProviderError, Interrupted, Unfinished, NotStarted, NoData,
+}
 
 // Valid reports whether e is one of Endings.
 func (e Ended) Valid() bool { return slices.Contains(Endings, e) }

@@ -1,6 +1,9 @@
 package enginelog
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // Member is one key of an object with its value. Key is the text between its quotes as it stands in the file.
 type Member struct {
@@ -13,9 +16,9 @@ type Members []Member
 
 // Get returns the last value of a key.
 func (m Members) Get(key string) Field {
-	for i := len(m) - 1; i >= 0; i-- {
-		if m[i].Key == key {
-			return m[i].Value
+	for _, member := range slices.Backward(m) {
+		if member.Key == key {
+			return member.Value
 		}
 	}
 	return Field{}

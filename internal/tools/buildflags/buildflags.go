@@ -1,6 +1,8 @@
 // Package buildflags says how the released binary is built, in one place for the release and for the tests of its size.
 package buildflags
 
+import "strings"
+
 // Tags leave HTTP/2 out of net/http (0.5 MB): GitHub and the providers answer HTTP/1.1, which is what the tests speak,
 // too. See docs/decisions/0015-binary-size.md.
 const Tags = "nethttpomithttp2"
@@ -29,9 +31,9 @@ func Args(variables ...string) []string {
 	for _, pattern := range waiting() {
 		args = append(args, "-gcflags="+pattern+"=-l")
 	}
-	ldflags := "-s -w -buildid="
+	ldflags := []string{"-s -w -buildid="}
 	for _, v := range variables {
-		ldflags += " -X " + v
+		ldflags = append(ldflags, "-X "+v)
 	}
-	return append(args, "-ldflags="+ldflags)
+	return append(args, "-ldflags="+strings.Join(ldflags, " "))
 }

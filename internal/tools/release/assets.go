@@ -58,7 +58,7 @@ func (r release) writeAssets() error {
 	return os.WriteFile(filepath.Join(r.out, "assets", "SHA256SUMS"), []byte(strings.Join(sums, "\n")+"\n"), 0o644)
 }
 
-// thirdParty is the file with the licences of what is linked; internal/tools/notices writes it.
+// thirdParty is the file with the licenses of what is linked; internal/tools/notices writes it.
 const thirdParty = "THIRD_PARTY_NOTICES"
 
 // member is a file of an archive.

@@ -60,7 +60,7 @@ func TestArchivesAreReproducibleAndCarryTheLicences(t *testing.T) {
 		}
 	}
 	if _, _, err := (release{root: t.TempDir()}).archive(platforms[0], nil); err == nil {
-		t.Error("an archive without its licences was made")
+		t.Error("an archive without its licenses was made")
 	}
 }
 
