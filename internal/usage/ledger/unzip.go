@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
+	"github.com/issue-assistant/issue-assistant/internal/engine/enginelog"
 	"github.com/issue-assistant/issue-assistant/internal/usage"
 )
 
@@ -64,12 +65,18 @@ func base(p string) string { return path.Base(p) }
 // maxCost is above every budget that the settings allow; a record that says more is not believed.
 const maxCost = 10_000
 
-// plausible refuses records that no run of ours can have written.
-func plausible(r usage.Record) bool {
+// plausible refuses records that no run of ours on GitHub can have written.
+func plausible(r usage.Record) bool { return r.RunID > 0 && r.Attempt > 0 && Plausible(r) }
+
+// Plausible refuses records with words or numbers that none of our programs writes; on a maintainer's own machine they
+// have no run.
+func Plausible(r usage.Record) bool {
 	money := func(x *float64) bool { return x == nil || (*x >= 0 && *x <= maxCost) }
-	count := func(x *int64) bool { return x == nil || *x >= 0 }
-	return r.Schema == usage.RecordSchema && r.RunID > 0 && r.Attempt > 0 && r.Issue >= 0 &&
+	count := func(x *int64) bool { return x == nil || (*x >= 0 && *x <= enginelog.MaxTokens) }
+	return r.Schema == usage.RecordSchema && r.RunID >= 0 && r.Attempt >= 0 && r.Issue >= 0 &&
 		engine.Ended(r.Ended).Valid() && usage.Word(r.Task) == r.Task &&
 		money(r.CostUSD) && money(r.MaxBudgetUSD) && count(r.Turns) && count(r.Calls) && count(r.DurationMS) &&
-		!slices.ContainsFunc(r.Models, func(m usage.RecordModel) bool { return !money(m.CostUSD) })
+		!slices.ContainsFunc(r.Models, func(m usage.RecordModel) bool {
+			return !money(m.CostUSD) || !count(m.Input) || !count(m.CachedInput) || !count(m.CacheWrite) || !count(m.Output)
+		})
 }

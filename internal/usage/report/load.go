@@ -15,7 +15,8 @@ import (
 )
 
 // Load reads all records below a folder: files that hold one record, carried records, an array, or one record a line.
-// Each attempt of a run counts once; records without a run id are all counted. Files that hold none are named.
+// Each attempt of a run counts once; records without a run id are all counted. Files that hold none are named; a record
+// that no program of ours can have written is none.
 func Load(dir fs.FS) (records []usage.Record, unread []string, err error) {
 	seen := map[ledger.Key]bool{}
 	err = fs.WalkDir(dir, ".", func(name string, d fs.DirEntry, err error) error {
@@ -46,19 +47,29 @@ func Load(dir fs.FS) (records []usage.Record, unread []string, err error) {
 	return records, unread, nil
 }
 
+var errNoFile = errors.New("no regular file")
+
 // maxLine bounds one record, in bytes.
 const maxLine = 1 << 20
 
 func loadFile(dir fs.FS, name string) (records []usage.Record, err error) {
+	// Opening a pipe waits for its writer, and a device never ends.
+	if info, err := fs.Stat(dir, name); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errNoFile)
+	}
 	f, err := dir.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if path.Ext(name) == ".jsonl" {
-		return loadLines(f)
+	r := bufio.NewReaderSize(f, 64<<10)
+	if mark, err := r.Peek(3); err == nil && string(mark) == "\uFEFF" {
+		_, _ = r.Discard(3) // the mark that editors on Windows write
 	}
-	return loadValues(json.NewDecoder(bufio.NewReaderSize(f, 64<<10)))
+	if path.Ext(name) == ".jsonl" {
+		return loadLines(r)
+	}
+	return loadValues(json.NewDecoder(r))
 }
 
 func loadLines(r io.Reader) ([]usage.Record, error) {
@@ -71,7 +82,7 @@ func loadLines(r io.Reader) ([]usage.Record, error) {
 			continue
 		}
 		var rec usage.Record
-		if err := json.Unmarshal(line, &rec); err != nil || rec.Schema != usage.RecordSchema {
+		if err := json.Unmarshal(line, &rec); err != nil || !ledger.Plausible(rec) {
 			continue // another line of the file may still hold one
 		}
 		records = append(records, rec)
@@ -112,7 +123,7 @@ func recordsOf(raw json.RawMessage) []usage.Record {
 func valid(list []usage.Record) []usage.Record {
 	kept := list[:0]
 	for _, r := range list {
-		if r.Schema == usage.RecordSchema && r.Ended != "" {
+		if ledger.Plausible(r) {
 			kept = append(kept, r)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -220,6 +221,27 @@ func TestAdviceHasItsNumbers(t *testing.T) {
 	}
 }
 
+// TestForgedRecords: foreign words and impossible numbers in a folder never reach the report.
+func TestForgedRecords(t *testing.T) {
+	t.Parallel()
+	good, err := json.Marshal(sample(1, 1)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, forged := range []string{
+		`"ended":"::error::\u001b[31m"`, `"task":"a\n::error::b"`, `"cost_usd":-5`, `"cost_usd":1e308`, `"turns":-5`,
+		`"duration_ms":-1`, `"calls":-1`, `"issue":-1`, `"run_id":-1`, `"schema":2`, `"max_budget_usd":-1`,
+		`"models":[{"id":"m","cost_usd":-1}]`, `"models":[{"id":"m","input":-1}]`, `"models":[{"id":"m","output":4611686018427387904}]`,
+	} {
+		for _, name := range []string{"a.json", "a.jsonl"} {
+			data := append(good[:len(good)-1:len(good)-1], ","+forged+"}"...)
+			if got, unread, err := Load(fstest.MapFS{name: {Data: data}}); err != nil || len(got) != 0 || len(unread) != 1 {
+				t.Errorf("%s in %s: %d records, unread %v, %v", forged, name, len(got), unread, err)
+			}
+		}
+	}
+}
+
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	records := sample(4, 2)
@@ -239,11 +261,13 @@ func TestLoad(t *testing.T) {
 		"other.json":       {Data: []byte(`{"a":1}`)},
 		"broken.json":      {Data: []byte(`{"a":`)},
 		"README.md":        {Data: []byte("x")},
+		"pipe.json":        {Mode: fs.ModeNamedPipe},
+		"mark.json":        {Data: append([]byte("\uFEFF"), asJSON(records[0])...)},
 	})
 	if err != nil || len(got) != 4 {
 		t.Fatalf("%d records, %v", len(got), err)
 	}
-	if diff := cmp.Diff([]string{"broken.json", "other.json"}, unread); diff != "" {
+	if diff := cmp.Diff([]string{"broken.json", "other.json", "pipe.json"}, unread); diff != "" {
 		t.Error(diff)
 	}
 }
