@@ -177,7 +177,7 @@ func checkRules(root fs.FS) []diag.Diagnostic {
 
 // ownText reads a file of text that a repository may have; nil: it has none, or the findings say what is wrong with it.
 func ownText(root fs.FS, path string, most int) ([]byte, []diag.Diagnostic) {
-	data, err := fs.ReadFile(root, path)
+	data, err := config.ReadFile(root, path, int64(most))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -169,7 +169,7 @@ func (r *reader) glob(p tomldoc.Path, glob string) {
 
 // LoadFindings reads findings.toml below the root of a repository. Without the file there are no entries.
 func LoadFindings(root fs.FS) ([]Accept, []diag.Diagnostic, error) {
-	data, err := readFile(root, FindingsPath, MaxBytes)
+	data, err := ReadFile(root, FindingsPath, MaxBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, nil

@@ -13,7 +13,7 @@ import (
 // LoadRepo reads config.toml below the root of a repository. Without the file it returns the defaults. The error is
 // about the machine, the findings are about the file.
 func LoadRepo(root fs.FS) (Config, []diag.Diagnostic, error) {
-	data, err := readFile(root, Path, MaxBytes)
+	data, err := ReadFile(root, Path, MaxBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Default(), nil, nil
@@ -26,7 +26,7 @@ func LoadRepo(root fs.FS) (Config, []diag.Diagnostic, error) {
 
 // LoadLabels reads labels.toml below the root of a repository. A missing file is a finding.
 func LoadLabels(root fs.FS) (LabelFile, []diag.Diagnostic, error) {
-	data, err := readFile(root, LabelsPath, MaxBytes)
+	data, err := ReadFile(root, LabelsPath, MaxBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return LabelFile{}, []diag.Diagnostic{{
@@ -59,8 +59,12 @@ func CheckText(path string, data []byte, limit int) []diag.Diagnostic {
 	return nil
 }
 
-// readFile reads at most one byte more than limit, so that a parser can say that the file is too large.
-func readFile(root fs.FS, path string, limit int64) ([]byte, error) {
+// ReadFile reads at most one byte more than limit, so that a parser can say that the file is too large.
+func ReadFile(root fs.FS, path string, limit int64) ([]byte, error) {
+	// Opening a pipe waits for its writer, which no signal ends; reading a device may wait as well.
+	if info, err := fs.Stat(root, path); err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice|fs.ModeSocket) != 0 {
+		return nil, fmt.Errorf("read the settings: %s is no regular file", path)
+	}
 	f, err := root.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the settings: %w", err)
