@@ -112,7 +112,7 @@ func (c *checker) compare(path string, have, want []byte) {
 		c.add(path, 0, "workflow-unneeded", "the settings no longer ask for this workflow", "remove the file")
 	case string(withoutPins(have)) != string(withoutPins(want)):
 		c.add(path, firstDifference(have, want), "workflow-differs",
-			"this workflow differs from what this release writes", installHint)
+			"this workflow differs from what this release writes", installHint+"; --force overwrites edits")
 	}
 }
 
