@@ -27,7 +27,8 @@ const (
 // app is what the commands share.
 type app struct {
 	Env
-	checkout apply.Checkout // nil: what git tracks in the working folder
+	checkout apply.Checkout  // nil: what git tracks in the working folder
+	done     <-chan struct{} // closed when the command is told to end; nil: never
 }
 
 // commands lists the constructors of all commands in the order of the help text.
@@ -62,6 +63,7 @@ func Main(ctx context.Context, env Env) int {
 }
 
 func execute(ctx context.Context, a *app) int {
+	a.done = ctx.Done()
 	root := newRootCmd(a)
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)

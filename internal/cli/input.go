@@ -44,8 +44,42 @@ func (a *app) readChecked(name, schema string, v any) error {
 	return nil
 }
 
+// inputs reads the standard input until the command is told to end: a signal interrupts no read, so that Ctrl-C would
+// do nothing while a command waits for its text.
+type inputs struct {
+	done <-chan struct{}
+	r    io.Reader
+}
+
+func (in inputs) Read(p []byte) (int, error) {
+	type result struct {
+		data []byte
+		err  error
+	}
+	read := make(chan result, 1)
+	go func() {
+		data := make([]byte, len(p))
+		n, err := in.r.Read(data)
+		read <- result{data[:n], err}
+	}()
+	select {
+	case got := <-read:
+		return copy(p, got.data), got.err
+	case <-in.done:
+		return 0, errors.New("interrupted")
+	}
+}
+
+// stdin is the standard input for a command that reads a text or a file from it.
+func (a *app) stdin() io.Reader {
+	if a.done == nil {
+		return a.Stdin
+	}
+	return inputs{a.done, a.Stdin}
+}
+
 func (a *app) readInput(name string) (data []byte, err error) {
-	src := a.Stdin
+	src := a.stdin()
 	if name != "-" {
 		f, err := os.Open(a.path(name))
 		if err != nil {

@@ -44,7 +44,7 @@ number that counts as checked. Ends with 1 and prints nothing when the text must
 
 // sanitize prints the cleaned text or says, without quoting anything of it, why it is refused.
 func (a *app) sanitize(policy sanitize.Policy) error {
-	data, err := io.ReadAll(io.LimitReader(a.Stdin, maxSanitizeInput+1))
+	data, err := io.ReadAll(io.LimitReader(a.stdin(), maxSanitizeInput+1))
 	if err != nil {
 		return failure(fmt.Errorf("read stdin: %w", err))
 	}
