@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -50,7 +49,7 @@ func newSessionDecideCmd(a *app) *cobra.Command {
 			if err != nil {
 				return failure(err)
 			}
-			d := session.Decide(in, session.PriceOf(prices.Cost, in.Current.Model, time.Duration(in.CacheTTLSeconds)*time.Second))
+			d := session.Decide(in, session.PriceOf(prices.Cost, in.Current.Model, session.TTL(in.CacheTTLSeconds)))
 			if asJSON {
 				return a.writeJSON(document(d))
 			}

@@ -90,8 +90,10 @@ func BucketOf(idle, ttl time.Duration, contextTokens int64, notes []Note) Bucket
 
 // Warm is the probability that the cache still holds the conversation.
 func Warm(b Bucket, observed map[Bucket]Observed) float64 {
-	if o := observed[b]; b != BucketCold && o.Hits >= 0 && o.Misses >= 0 && o.Hits+o.Misses >= enoughObserved {
-		return float64(o.Hits) / float64(o.Hits+o.Misses)
+	o := observed[b]
+	hits, all := float64(o.Hits), float64(o.Hits)+float64(o.Misses)
+	if b != BucketCold && o.Hits >= 0 && o.Misses >= 0 && all >= enoughObserved {
+		return hits / all
 	}
 	return publishedWarm(b)
 }
@@ -106,30 +108,36 @@ func Observe(o Observed, cacheRead, cacheCreation int64) Observed {
 	return o
 }
 
+// TTL is how long a cache of so many seconds keeps a prompt; more than a year of them would not fit into a Duration.
+func TTL(seconds int64) time.Duration {
+	const year = 365 * 24 * 3600
+	return time.Duration(min(seconds, year)) * time.Second
+}
+
 const million = 1e6
 
 // furtherCalls prices all calls but the first, which grow the context x by the profile's growth per turn, and the output
 // of all turns.
-func furtherCalls(x, turns int64, p Profile, price Price) float64 {
-	n, growth := float64(turns-1), float64(p.GrowthTokens)
+func furtherCalls(x float64, turns int64, p Profile, price Price) float64 {
+	n, growth := float64(turns)-1, float64(p.GrowthTokens)
 	if n < 0 {
 		n = 0
 	}
-	reads := price.Read * (n*float64(x) + growth*n*(n-1)/2)
+	reads := price.Read * (n*x + growth*n*(n-1)/2)
 	writes := price.Write * n * growth
-	output := price.Output * float64(turns*p.OutputTokens)
+	output := price.Output * (float64(turns) * float64(p.OutputTokens))
 	return (reads + writes + output) / million
 }
 
 // ResumedUSD prices a resumed run of a conversation of c tokens when the cache is warm and when it is cold.
 func ResumedUSD(c int64, p Profile, price Price) (warm, cold float64) {
-	rest := furtherCalls(c+p.NewTokens, p.ResumedTurns, p, price) + price.Write*float64(p.NewTokens)/million
+	rest := furtherCalls(float64(c)+float64(p.NewTokens), p.ResumedTurns, p, price) + price.Write*float64(p.NewTokens)/million
 	return rest + price.Read*float64(c)/million, rest + price.Write*float64(c)/million
 }
 
 // FreshUSD prices a fresh run.
 func FreshUSD(p Profile, price Price) float64 {
-	return furtherCalls(p.FreshTokens, p.FreshTurns, p, price) + price.Write*float64(p.FreshTokens)/million
+	return furtherCalls(float64(p.FreshTokens), p.FreshTurns, p, price) + price.Write*float64(p.FreshTokens)/million
 }
 
 // estimate weighs the warm and the cold case.

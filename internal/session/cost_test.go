@@ -110,3 +110,29 @@ func TestMeasuredRunsAreReproduced(t *testing.T) {
 		t.Errorf("computed %.3f and %.3f", small, large)
 	}
 }
+
+// TestHugeCounts: counts that no conversation reaches make a run dearer, never cheaper, and a cache warmer, never colder.
+func TestHugeCounts(t *testing.T) {
+	t.Parallel()
+	price := Price{Write: 6.25, Read: 0.5, Output: 25}
+	usual := Profile{FreshTokens: 20_000, NewTokens: 500, ResumedTurns: 3, FreshTurns: 6, GrowthTokens: 2000, OutputTokens: 300}
+	warm, cold := ResumedUSD(30_000, usual, price)
+	fresh := FreshUSD(usual, price)
+	for name, p := range map[string]Profile{
+		"output": {FreshTokens: 20_000, NewTokens: 500, ResumedTurns: 3, FreshTurns: 6, GrowthTokens: 2000, OutputTokens: math.MaxInt64},
+		"growth": {FreshTokens: 20_000, NewTokens: 500, ResumedTurns: 3, FreshTurns: 6, GrowthTokens: math.MaxInt64, OutputTokens: 300},
+		"all":    {math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64},
+	} {
+		w, c := ResumedUSD(math.MaxInt64, p, price)
+		if f := FreshUSD(p, price); w <= warm || c <= cold || f <= fresh {
+			t.Errorf("%s: resumed %g to %g, fresh %g", name, w, c, f)
+		}
+	}
+	if got := TTL(math.MaxInt64); got < TTL(3600) {
+		t.Errorf("a cache for ever lasts %v", got)
+	}
+	many := map[Bucket]Observed{BucketSmall: {Hits: math.MaxInt64, Misses: math.MaxInt64}}
+	if got := Warm(BucketSmall, many); got != 0.5 {
+		t.Errorf("half of all calls hit: %g", got)
+	}
+}

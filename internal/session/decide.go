@@ -150,7 +150,7 @@ func (d *Decision) weigh(in Input, class wakeClass, price *Price) {
 // estimate prices both ways. Whatever changed in the set-up changes the start of the prompt, so the cache is cold.
 func (d *Decision) estimate(in Input, price Price) Estimate {
 	idle := max(in.Now.Sub(in.Saved.LastUsed), 0)
-	ttl := time.Duration(in.CacheTTLSeconds) * time.Second
+	ttl := TTL(in.CacheTTLSeconds)
 	bucket := BucketOf(idle, ttl, in.Saved.ContextTokens, d.Notes)
 	if d.Fresh() {
 		bucket = BucketCold
