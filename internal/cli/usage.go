@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +45,8 @@ the outputs cost-usd, turns and ended, and a record. It always exits with 0.`,
 		GroupID:            groupWorkflows,
 		Args:               cobra.ArbitraryArgs,
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.ignoredArgs(cmd, args)
 			a.usage(f)
 			return nil
 		},
@@ -70,6 +72,20 @@ the outputs cost-usd, turns and ended, and a record. It always exits with 0.`,
 		return silent(ExitOK)
 	})
 	return cmd
+}
+
+// ignoredArgs names what a person typed that the command does not know. It goes on without: the line must be there.
+func (a *app) ignoredArgs(cmd *cobra.Command, args []string) {
+	for _, arg := range a.Args {
+		name, isFlag := strings.CutPrefix(arg, "--")
+		name, _, _ = strings.Cut(name, "=")
+		if isFlag && name != "" && cmd.Flags().Lookup(name) == nil {
+			a.sayf("unknown flag --%s: it is ignored", name)
+		}
+	}
+	for _, arg := range args {
+		a.sayf("%q is ignored: a file is named by --execution-file", arg)
+	}
 }
 
 // usage does the work. Whatever goes wrong is said and stops nothing else: the line must be there.
