@@ -72,3 +72,20 @@ func TestCleanTextIsAFixedPoint(t *testing.T) {
 func places() []Place {
 	return []Place{Paragraph, ListEntry, NestedEntry, Quote, AfterNumber, Cell, BesideCode, Line}
 }
+
+// TestClosingKeywordsBehindAnySpace: #12 may stand as a reference, but not behind a word that closes or marks an issue,
+// whatever spaces lie between.
+func TestClosingKeywordsBehindAnySpace(t *testing.T) {
+	t.Parallel()
+	policy := testPolicy()
+	for _, space := range []string{" ", "\u00a0", "\u2003", "\u3000", "&nbsp;", ": ", ":\u00a0", " \u00a0 ", strings.Repeat(" ", 60)} {
+		for _, word := range []string{"closes", "FIXES", "reſolves", "closeſ", "Duplicate of", "duplicate\u00a0of"} {
+			if got := Clean(word+space+"#12", places()[0], policy); !strings.Contains(got, "`#12`") {
+				t.Errorf("%q%q: %q is live", word, space, got)
+			}
+		}
+		if got := Clean("sees"+space+"#12", places()[0], policy); strings.Contains(got, "`#12`") {
+			t.Errorf("sees%q: %q lost its reference", space, got)
+		}
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
 )
@@ -165,17 +167,26 @@ func (s *scan) closes(r *run, at int) bool {
 	return slices.Contains(closingWords[:], word)
 }
 
-// lastWord is the word before at, in lower case, and where it begins; what stands between may be 40 bytes long.
+// lastWord is the word before at, in lower case, and where it begins. Spaces of any script and any number of them may
+// stand between, and a long s counts as an s, as it does where letter case is ignored.
 func lastWord(text []byte, at int) (string, int) {
 	end := at
-	for end > 0 && at-end < 40 && strings.IndexByte(" \t\n:*_~-", text[end-1]) >= 0 {
-		end--
+	for end > 0 {
+		r, size := utf8.DecodeLastRune(text[:end])
+		if !unicode.IsSpace(r) && !strings.ContainsRune(":*_~-", r) {
+			break
+		}
+		end -= size
 	}
 	start := end
-	for start > 0 && end-start < 12 && alnum(text[start-1]) {
-		start--
+	for start > 0 && end-start < 24 {
+		r, size := utf8.DecodeLastRune(text[:start])
+		if r != 'ſ' && (size > 1 || !alnum(text[start-1])) {
+			break
+		}
+		start -= size
 	}
-	return strings.ToLower(string(text[start:end])), start
+	return strings.ToLower(strings.ReplaceAll(string(text[start:end]), "ſ", "s")), start
 }
 
 // references judges mentions, commits of other repositories, and numbers.
