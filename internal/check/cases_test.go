@@ -113,6 +113,8 @@ func TestOtherWaysToWriteAWorkflow(t *testing.T) {
 		"script of an action":        {"on: issues\njobs: {a: {runs-on: x, steps: [{uses: actions/github-script@v9, with: {script: 'x(\"${{ github.event.issue.body }}\")'}}]}}\n", "script-injection"},
 		"aliases":                    {"on: issues\njobs:\n  a: &a\n    runs-on: x\n    steps: [{run: 'echo ${{ github.event.issue.title }}'}]\n  b: *a\n", "script-injection"},
 		"yolo":                       {"on: issues\npermissions: {}\njobs: {a: {runs-on: x, timeout-minutes: 5, steps: [{run: 'gemini -p x --yolo'}]}}\n", "ai-guards-off"},
+		"not UTF-8":                  {"on: push\nname: caf\xe9\njobs: {}\n", "not-utf8"},
+		"not UTF-8, with a fault":    {"on: issues\nname: caf\xe9\njobs: {a: {runs-on: x, steps: [{run: 'echo ${{ github.event.issue.title }}'}]}}\n", "script-injection"},
 		"a called workflow":          {"on: issues\njobs: {a: {uses: a/b/.github/workflows/x.yml@v1, secrets: {K: '${{ secrets.ANTHROPIC_API_KEY }}'}}}\n", ""},
 		"nothing":                    {"", ""},
 		"a list":                     {"- a\n", ""},
@@ -191,7 +193,7 @@ func TestHostileFilesEndSoon(t *testing.T) {
 	}
 	root := os.DirFS(dir)
 	for _, d := range append(check.Workflows(root, nil), check.Tools(root)...) {
-		if d.Code != "workflow-syntax" {
+		if d.Code != "workflow-syntax" && (d.Code != "not-utf8" || !strings.HasSuffix(d.Path, "binary.yml")) {
 			t.Errorf("%+v", d)
 		}
 	}

@@ -34,6 +34,33 @@ type file struct {
 // read returns a regular file below the root; nil where there is none, or one that is not for us to judge (too large,
 // not UTF-8, a symbolic link).
 func read(root fs.FS, name string) *file {
+	if data := content(root, name); data != nil && utf8.Valid(data) {
+		return fileOf(name, string(data))
+	}
+	return nil
+}
+
+// readYAML is read for files that GitHub parses: one that is not UTF-8 is judged as far as it can be read, and said.
+func readYAML(root fs.FS, name string) *file {
+	data := content(root, name)
+	if data == nil {
+		return nil
+	}
+	f := fileOf(name, strings.ToValidUTF8(string(data), "\ufffd"))
+	if !utf8.Valid(data) {
+		line, col := f.find(1, 0, "\ufffd")
+		f.say(diag.Warning, line, col, "not-utf8", "here are bytes that are not UTF-8, so GitHub may read the file otherwise than it looks", "save the file as UTF-8")
+	}
+	return f
+}
+
+func fileOf(name, text string) *file {
+	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
+	return &file{path: name, text: text, lines: strings.Split(text, "\n")}
+}
+
+// content is what a regular file holds, not nil; nil where there is none, or one that is too large or a symbolic link.
+func content(root fs.FS, name string) []byte {
 	info, err := fs.Lstat(root, name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFileBytes {
 		return nil
@@ -44,11 +71,10 @@ func read(root fs.FS, name string) *file {
 	}
 	defer func() { _ = f.Close() }() // only read
 	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
-	if err != nil || len(data) > maxFileBytes || !utf8.Valid(data) {
+	if err != nil || len(data) > maxFileBytes {
 		return nil
 	}
-	text := strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff")
-	return &file{path: name, text: text, lines: strings.Split(text, "\n")}
+	return data
 }
 
 // yamlFiles reads the YAML files of a folder in the order of their names.
@@ -62,7 +88,7 @@ func yamlFiles(root fs.FS, dir string) []*file {
 		if ext := path.Ext(e.Name()); ext != ".yml" && ext != ".yaml" || len(files) >= maxFiles {
 			continue
 		}
-		if f := read(root, path.Join(dir, e.Name())); f != nil {
+		if f := readYAML(root, path.Join(dir, e.Name())); f != nil {
 			files = append(files, f)
 		}
 	}

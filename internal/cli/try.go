@@ -128,6 +128,9 @@ func (s *trial) answer(ctx context.Context, f tryFlags, limits, material map[str
 		if err != nil {
 			return usage(err)
 		}
+		if len(bytes.TrimSpace(data)) == 0 {
+			return usage(withHint(errors.New("the file of --answer-file is empty"), "write the JSON of one answer into it, as schema/ describes it"))
+		}
 		s.raw, s.ended, s.line = string(data), engine.Finished, "no run: the answer is the one of "+filepath.Base(f.answerFile)
 		return nil
 	}

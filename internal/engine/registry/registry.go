@@ -4,6 +4,7 @@ package registry
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/claude"
@@ -18,10 +19,12 @@ func Drivers() []engine.Driver {
 
 // Find returns the driver of an engine.
 func Find(name engine.Name) (engine.Driver, error) {
+	var names []string
 	for _, d := range Drivers() {
 		if d.Name() == name {
 			return d, nil
 		}
+		names = append(names, string(d.Name()))
 	}
-	return nil, fmt.Errorf("this release cannot start the engine %q", string(name))
+	return nil, fmt.Errorf("this release cannot start the engine %q: it knows %s", string(name), strings.Join(names, ", "))
 }
