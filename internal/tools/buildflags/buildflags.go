@@ -15,12 +15,14 @@ const MaxBytes = 14_000_000
 func waiting() []string {
 	const own = "github.com/issue-assistant/issue-assistant/internal/"
 	return []string{
-		"crypto/...", "encoding/asn1", "math/big", "net", "net/http", "vendor/...",
-		"github.com/BurntSushi/toml", "github.com/google/...", "github.com/santhosh-tekuri/...", "github.com/spf13/...",
-		"golang.org/x/text/...", "gopkg.in/yaml.v3",
-		"mime/...", "log/slog", "compress/flate", "archive/zip", "net/textproto", "text/tabwriter", "regexp/syntax", "os/exec", "os/user",
-		own + "apply", own + "check", own + "chunk/...", own + "cli", own + "comment", own + "config/...", own + "engine/...",
-		own + "ghapi/...", own + "install", own + "lifecycle", own + "material", own + "mcpfiles", own + "run", own + "session",
+		"archive/zip", "compress/flate", "crypto/...", "encoding/asn1", "internal/poll", "internal/syscall/...", "log/slog",
+		"math/big", "mime/...", "net", "net/http", "net/textproto", "os", "os/...", "path/filepath", "regexp/syntax", "syscall",
+		"text/tabwriter", "vendor/...",
+		"github.com/BurntSushi/toml", "github.com/google/...", "github.com/santhosh-tekuri/...", "github.com/sethvargo/...",
+		"github.com/spf13/...", "github.com/yuin/goldmark/extension", "golang.org/x/text/...", "gopkg.in/yaml.v3",
+		own + "answer", own + "apply", own + "check", own + "chunk/...", own + "cli", own + "comment", own + "config/...",
+		own + "diag", own + "engine", own + "engine/claude", own + "engine/codex", own + "engine/gemini", own + "ghapi/...",
+		own + "install", own + "lifecycle", own + "material", own + "mcpfiles", own + "run", own + "session", own + "task",
 		own + "usage/ledger", own + "usage/report",
 	}
 }
