@@ -13,6 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,23 +26,31 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/usage/report"
 )
 
-func main() {
-	ccusage := flag.String("ccusage", "", "ccusage's program")
-	out := flag.String("out", "docs/benchmarks/cost.md", "where the page goes")
-	flag.Parse()
-	if err := bench(context.Background(), *ccusage, *out); err != nil {
-		fmt.Fprintln(os.Stderr, "benchcost:", err)
-		os.Exit(1)
+func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stderr)) }
+
+func run(ctx context.Context, args []string, stderr io.Writer) int {
+	flags := flag.NewFlagSet("benchcost", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	ccusage := flags.String("ccusage", "", "ccusage's program")
+	out := flags.String("out", "docs/benchmarks/cost.md", "where the page goes")
+	if err := flags.Parse(args); err != nil {
+		return 2
 	}
+	if err := bench(ctx, ".", *ccusage, *out); err != nil {
+		fmt.Fprintln(stderr, "benchcost:", err)
+		return 1
+	}
+	return 0
 }
 
 const runsDir = "internal/tools/pictures/testdata/runs"
 
-func bench(ctx context.Context, ccusage, out string) (err error) {
+// bench shows the runs that root holds to both programs and writes the page.
+func bench(ctx context.Context, root, ccusage, out string) (err error) {
 	if ccusage == "" {
 		return errors.New("-ccusage is missing")
 	}
-	recorded, err := month.Load(runsDir)
+	recorded, err := month.Load(filepath.Join(root, filepath.FromSlash(runsDir)))
 	if err != nil {
 		return err
 	}

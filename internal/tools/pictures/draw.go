@@ -31,9 +31,9 @@ const (
 	colors   = 64
 )
 
-func findChromium() (string, error) {
+func findChromium(look func(string) (string, error)) (string, error) {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
+		if path, err := look(name); err == nil {
 			return path, nil
 		}
 	}

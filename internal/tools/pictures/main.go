@@ -11,16 +11,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 )
 
 func main() {
-	record := flag.Bool("record", false, "record the runs anew")
-	all := flag.Bool("all", false, "draw every picture, changed or not")
-	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, ".", *record, *all)
+	err := run(ctx, ".", os.Args[1:], exec.LookPath)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "pictures:", err)
@@ -28,12 +26,22 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, root string, record, all bool) (err error) {
+func run(ctx context.Context, root string, args []string, look func(string) (string, error)) (err error) {
+	flags := flag.NewFlagSet("pictures", flag.ContinueOnError)
+	record := flags.Bool("record", false, "record the runs anew")
+	all := flags.Bool("all", false, "draw every picture, changed or not")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
 	if root, err = filepath.Abs(root); err != nil {
 		return err
 	}
-	if record {
-		return recordAll(ctx, root)
+	if *record {
+		return recordAll(ctx, root, filepath.Join(root, runsDir))
+	}
+	chromium, err := findChromium(look)
+	if err != nil {
+		return err
 	}
 	pictures, err := list(ctx, root)
 	if err != nil {
@@ -42,17 +50,13 @@ func run(ctx context.Context, root string, record, all bool) (err error) {
 	if err := writeCosts(root); err != nil {
 		return err
 	}
-	return drawAll(ctx, root, pictures, all)
+	return drawAll(ctx, root, chromium, pictures, *all)
 }
 
 // drawAll draws the pictures whose source is not the one of the manifest.
-func drawAll(ctx context.Context, root string, pictures []picture, all bool) (err error) {
+func drawAll(ctx context.Context, root, chromium string, pictures []picture, all bool) (err error) {
 	before, err := readManifest(root)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	chromium, err := findChromium()
-	if err != nil {
 		return err
 	}
 	temp, err := os.MkdirTemp("", "pictures-")

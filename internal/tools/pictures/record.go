@@ -171,10 +171,10 @@ const runsDir = "internal/tools/pictures/testdata/runs"
 const light = "claude-haiku-5-5"
 
 // recordAll plays the story once for each size, the replies with a light model too, and keeps what the runs cost.
-func recordAll(ctx context.Context, root string) error {
+func recordAll(ctx context.Context, root, out string) error {
 	for _, sz := range sizes() {
 		for _, model := range []string{"", light} {
-			if err := recordOne(ctx, root, sz, model); err != nil {
+			if err := recordOne(ctx, root, out, sz, model); err != nil {
 				return fmt.Errorf("%s %s: %w", sz.name, model, err)
 			}
 		}
@@ -182,7 +182,8 @@ func recordAll(ctx context.Context, root string) error {
 	return nil
 }
 
-func recordOne(ctx context.Context, root string, sz size, model string) (err error) {
+// recordOne plays the story once and writes what each run cost into the folder out.
+func recordOne(ctx context.Context, root, out string, sz size, model string) (err error) {
 	s, err := newStory(ctx, root)
 	if err != nil {
 		return err
@@ -193,7 +194,7 @@ func recordOne(ctx context.Context, root string, sz size, model string) (err err
 		return err
 	}
 	r.model = model
-	s.execute = func(ctx context.Context, s *story, st step, out map[string]string) error {
+	s.execute = func(ctx context.Context, s *story, st step, outputs map[string]string) error {
 		name := st.task + "-" + sz.name
 		if model != "" {
 			if st.task != string(task.MaintainerReply) && st.task != string(task.ReleaseReply) {
@@ -201,7 +202,7 @@ func recordOne(ctx context.Context, root string, sz size, model string) (err err
 			}
 			name += "-light"
 		}
-		if err := r.run(ctx, s, st, out); err != nil {
+		if err := r.run(ctx, s, st, outputs); err != nil {
 			return err
 		}
 		data, err := os.ReadFile(s.execution())
@@ -217,7 +218,7 @@ func recordOne(ctx context.Context, root string, sz size, model string) (err err
 			return err
 		}
 		fmt.Println(name, rec.End.Ended, rec.End.Turns, rec.End.CostUSD)
-		return write(filepath.Join(root, runsDir, name+".jsonl"), data)
+		return write(filepath.Join(out, name+".jsonl"), data)
 	}
 	for _, st := range steps() {
 		if _, err := s.play(ctx, st); err != nil {
