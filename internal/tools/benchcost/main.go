@@ -37,7 +37,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 		return 2
 	}
 	if err := bench(ctx, ".", *ccusage, *out); err != nil {
-		fmt.Fprintln(stderr, "benchcost:", err)
+		_, _ = fmt.Fprintln(stderr, "benchcost:", err) // nobody is left to tell
 		return 1
 	}
 	return 0
