@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -44,15 +43,14 @@ func TestSizeAndStartUpStayInTheirBudget(t *testing.T) {
 	if info.Size() > buildflags.MaxBytes {
 		t.Errorf("the program has %d bytes, more than %d", info.Size(), buildflags.MaxBytes)
 	}
-	// The fastest of many starts: whatever else the machine does can only slow one down.
-	var ours, theirs []time.Duration
-	for range 25 {
-		ours = append(ours, startTime(t, program, "version"))
-		theirs = append(theirs, startTime(t, nothing))
+	// The fastest of many starts: whatever else the machine does can only slow one down. A busy one gets more tries.
+	fits := func(ours, floor time.Duration) bool { return ours <= maxStart || ours <= maxStartFactor*floor }
+	fastest, floor := time.Hour, time.Hour
+	for try := 0; try < 25 || try < 400 && !fits(fastest, floor); try++ {
+		fastest, floor = min(fastest, startTime(t, program, "version")), min(floor, startTime(t, nothing))
 	}
-	fastest, floor := slices.Min(ours), slices.Min(theirs)
 	t.Logf("%.1f MB; version %v, an empty program %v", float64(info.Size())/1e6, fastest, floor)
-	if fastest > maxStart && fastest > maxStartFactor*floor {
+	if !fits(fastest, floor) {
 		t.Errorf("version takes %v, more than %v and than %d times an empty program's %v", fastest, maxStart, maxStartFactor, floor)
 	}
 }
