@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"archive/zip"
 	"bytes"
 	"fmt"
 	"net/http/httptest"
@@ -58,20 +57,7 @@ func TestMemoryOfContext(t *testing.T) {
 		}
 		lines[i] = lifecycle.Line{Number: i + 1, Title: fmt.Sprintf("Report %d about module%d", i, i%700), Body: body.String(), State: "open", Labels: []string{"bug"}, Created: at, Updated: at}
 	}
-	var packed bytes.Buffer
-	z := zip.NewWriter(&packed)
-	w, err := z.Create(lifecycle.ListName + ".jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lifecycle.WriteList(w, each(lines)); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	run := s.AddRun(ghapi.Run{Path: ".github/workflows/issue-assistant-lifecycle.yml", Event: "schedule"})
-	s.AddArtifact(ghapi.Artifact{Name: lifecycle.ListName, RunID: run}, packed.Bytes())
+	keepList(t, s, lines)
 	s.AddIssue(ghapi.Issue{Number: many + 1, Title: "It fails with E00017", Body: lines[0].Body, Author: ghapi.User{Login: "alice"}})
 	door := httptest.NewServer(s)
 	defer door.Close()
@@ -99,7 +85,7 @@ func TestMemoryOfContext(t *testing.T) {
 			}
 		}
 	}()
-	err = cmd.Wait()
+	err := cmd.Wait()
 	close(stop)
 	peak, used := <-peaks, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
 	if err != nil {

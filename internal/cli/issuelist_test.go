@@ -66,20 +66,7 @@ func TestKeptListSavesRequests(t *testing.T) {
 	if cold["all"] > 110 || cold["Issues"] != many/100+1 {
 		t.Errorf("cold: %v", cold)
 	}
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	w, err := z.Create(lifecycle.ListName + ".jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lifecycle.WriteList(w, each(lines)); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	run := s.AddRun(ghapi.Run{Path: ".github/workflows/issue-assistant-lifecycle.yml", Event: "schedule"})
-	s.AddArtifact(ghapi.Artifact{Name: lifecycle.ListName, RunID: run}, b.Bytes())
+	keepList(t, s.Server, lines)
 	s.AddIssue(ghapi.Issue{Number: 40000, Title: "exporter.go crashes", Body: "the exporter stops", Author: ghapi.User{Login: "bob"}})
 	warm := context()
 	if warm["actions"] != 3 || warm["file"] != 1 || warm["News"] != 1 || warm["Issues"]+warm["Discussions"]+warm["PullRequests"] != 0 {
@@ -103,4 +90,23 @@ func each(lines []lifecycle.Line) iter.Seq2[lifecycle.Line, error] {
 			}
 		}
 	}
+}
+
+// keepList leaves the list of issues as the daily sweep does.
+func keepList(t *testing.T, s *ghtest.Server, lines []lifecycle.Line) {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.Create(lifecycle.ListName + ".jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lifecycle.WriteList(w, each(lines)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	run := s.AddRun(ghapi.Run{Path: ".github/workflows/issue-assistant-lifecycle.yml", Event: "schedule"})
+	s.AddArtifact(ghapi.Artifact{Name: lifecycle.ListName, RunID: run}, b.Bytes())
 }
