@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/issue-assistant/issue-assistant/internal/verbatim"
 )
 
 // runes counts characters as JSON Schema's maxLength does.
@@ -70,41 +72,19 @@ func joined(a, b rune) bool {
 		(a >= 0x1f1e6 && a <= 0x1f1ff && b >= 0x1f1e6 && b <= 0x1f1ff) // flags
 }
 
-// openFence is the marker that closes the fence left open at the end of a text, or nothing.
+// openFence is the mark that closes the fence left open at the end of a text, or nothing.
 func openFence(s string) string {
-	open := ""
+	var open verbatim.Fence
 	for line := range strings.Lines(s) {
-		line = strings.TrimLeft(strings.TrimRight(line, "\r\n"), " ")
-		mark := fence(line)
-		switch {
-		case mark == "":
-		case open == "":
-			open = mark
-		case mark[0] == open[0] && len(mark) >= len(open) && strings.TrimSpace(line[len(mark):]) == "":
-			open = ""
-		}
+		open.Holds(line)
 	}
-	return open
-}
-
-// fence is the run of backticks or tildes that starts a line, if it is long enough for a fence.
-func fence(line string) string {
-	for _, c := range []byte("`~") {
-		n := 0
-		for n < len(line) && line[n] == c {
-			n++
-		}
-		if n >= 3 {
-			return line[:n]
-		}
-	}
-	return ""
+	return string(open)
 }
 
 func longestFence(s string) int {
 	longest := 0
 	for line := range strings.Lines(s) {
-		longest = max(longest, len(fence(strings.TrimLeft(line, " "))))
+		longest = max(longest, len(verbatim.Mark(line)))
 	}
 	return longest
 }

@@ -541,7 +541,7 @@ func TestRecorderOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := res.Summary("triage of #7", "dry run")
-	if !strings.Contains(s, "would write: comment on #7") || !strings.Contains(s, "### Summary") || !strings.Contains(s, "````markdown") {
+	if !strings.Contains(s, "would write: comment on #7") || !strings.Contains(s, "### Summary") || !strings.Contains(s, "\n```markdown") {
 		t.Error(s)
 	}
 	if len(sanitize.FindSecrets(s, nil)) > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/answer"
 	"github.com/issue-assistant/issue-assistant/internal/ghapi"
+	"github.com/issue-assistant/issue-assistant/internal/verbatim"
 )
 
 // repairLine is a repair for the summary: our words as they are, the AI's as code.
@@ -60,18 +61,7 @@ func (r Result) Summary(title, how string) string {
 		b.WriteString("\n" + report)
 	}
 	if how != "" && r.Comment != nil {
-		b.WriteString("\nThe comment:\n\n" + fenced(r.Comment.Body))
+		b.WriteString("\nThe comment:\n\n" + verbatim.Block("markdown", r.Comment.Body))
 	}
 	return b.String()
-}
-
-// fenced shows a text as it is; the fence is longer than any in the text.
-func fenced(s string) string {
-	longest := 3
-	for line := range strings.Lines(s) {
-		line = strings.TrimLeft(line, " >-*")
-		longest = max(longest, len(line)-len(strings.TrimLeft(line, "`")))
-	}
-	fence := strings.Repeat("`", longest+1)
-	return fence + "markdown\n" + strings.TrimRight(s, "\n") + "\n" + fence + "\n"
 }

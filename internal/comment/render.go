@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/issue-assistant/issue-assistant/internal/sanitize"
+	"github.com/issue-assistant/issue-assistant/internal/verbatim"
 )
 
 // MaxLength is the most characters that GitHub takes in a comment.
@@ -364,18 +365,5 @@ func (w *writer) footer() {
 // Code shows a name exactly as it is, in one line, whatever backticks it holds.
 func Code(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return sanitize.Invisible(r) || r == '\n' || r == '\t' }), " ")
-	longest, run := 0, 0
-	for _, r := range s {
-		if r == '`' {
-			run++
-			longest = max(longest, run)
-		} else {
-			run = 0
-		}
-	}
-	ticks := strings.Repeat("`", longest+1)
-	if longest > 0 || strings.HasPrefix(s, " ") || strings.HasSuffix(s, " ") {
-		return ticks + " " + s + " " + ticks
-	}
-	return ticks + s + ticks
+	return verbatim.Span(s)
 }

@@ -1,6 +1,10 @@
 package comment
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/verbatim"
+)
 
 // Parts are the sections of a comment of the assistant as it stands on GitHub, by what they hold.
 type Parts struct {
@@ -21,26 +25,21 @@ func (c Catalog) Split(m Marker, body string) Parts {
 		c.text(tag, "heading_still_needed"): &p.Questions,
 		c.text(tag, "heading_references"):   &p.Files,
 	}
-	to, fence := &p.Done, ""
+	to := &p.Done
+	var code verbatim.Fence
 	for line := range strings.Lines(strings.ReplaceAll(body, "\r\n", "\n")) {
 		plain := strings.TrimRight(line, " \t\n")
+		heading, isHeading := strings.CutPrefix(plain, "### ")
 		switch {
-		case fence != "":
-			if strings.HasPrefix(plain, fence) && strings.Trim(plain, fence[:1]) == "" {
-				fence = ""
-			}
-		case strings.HasPrefix(plain, "```") || strings.HasPrefix(plain, "~~~"):
-			fence = plain[:len(plain)-len(strings.TrimLeft(plain, plain[:1]))]
+		case code.Holds(plain):
 		case plain == "---":
 			return p.trimmed() // the footer
 		case strings.HasPrefix(plain, markerStart):
 			continue
-		}
-		if heading, ok := strings.CutPrefix(plain, "### "); ok && fence == "" {
-			if known, ok := places[heading]; ok {
-				to = known
-				continue
-			}
+		case isHeading && places[heading] != nil:
+			to = places[heading]
+			continue
+		case isHeading:
 			to = &p.Done
 		}
 		*to += line

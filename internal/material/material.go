@@ -16,6 +16,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/ghapi"
 	"github.com/issue-assistant/issue-assistant/internal/sanitize"
 	"github.com/issue-assistant/issue-assistant/internal/task"
+	"github.com/issue-assistant/issue-assistant/internal/verbatim"
 )
 
 // MaxIssue is the most characters of issue.md.
@@ -260,20 +261,8 @@ func orNone(s string) string {
 	return s
 }
 
-// fence puts a text between fences that it cannot close: longer than any run of backticks in it.
-func fence(s string) string {
-	longest, run := 2, 0
-	for i := range len(s) {
-		if s[i] == '`' {
-			run++
-			longest = max(longest, run)
-		} else {
-			run = 0
-		}
-	}
-	f := strings.Repeat("`", longest+1)
-	return f + "text\n" + strings.TrimRight(s, "\n") + "\n" + f + "\n"
-}
+// fence puts a text between fences that it cannot close.
+func fence(s string) string { return verbatim.Block("text", s) }
 
 // head is the first characters of a text, and how many are left out.
 func head(s string, limit int) (kept string, left int) {

@@ -263,7 +263,7 @@ func TestCandidatesFile(t *testing.T) {
 		},
 		{Number: 2, Title: "same", State: "open", Verdict: search.Related},
 	}, nil)
-	for _, want := range []string{"#1 (closed as not planned, opened 2026-01-02)", "related, score 3.0, share 25 %", "error `` x`y ``, `w`; body `z`", "shared: the title"} {
+	for _, want := range []string{"#1 (closed as not planned, opened 2026-01-02)", "related, score 3.0, share 25 %", "error ``x`y``, `w`; body `z`", "shared: the title"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in %s", want, text)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
+	"github.com/issue-assistant/issue-assistant/internal/verbatim"
 )
 
 const (
@@ -234,14 +235,13 @@ func escapePipes(text string) string {
 // asCode shows any text without letting it do anything.
 func asCode(text string, place Place) string {
 	if !place.oneLine() {
-		fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
-		return fence + "\n" + text + "\n" + fence
+		return strings.TrimSuffix(verbatim.Block("", text), "\n")
 	}
 	if place == Cell {
 		// A backslash before a pipe cannot be shown in a cell's code.
 		text = strings.NewReplacer("\\", "/", "|", "/").Replace(text)
 	}
-	code := codeSpan(strings.Trim(text, " "))
+	code := verbatim.Span(strings.Trim(text, " "))
 	if place == BesideCode {
 		return " " + code + " "
 	}
@@ -252,26 +252,4 @@ func asCode(text string, place Place) string {
 func unmarked(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r < 0x7f && isPunct(byte(r)) })
 	return strings.Join(words, " ")
-}
-
-// codeSpan writes text as inline code.
-func codeSpan(text string) string {
-	ticks := strings.Repeat("`", longestRun(text, '`')+1)
-	if text == "" || strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || text[0] == ' ' && text[len(text)-1] == ' ' {
-		text = " " + text + " "
-	}
-	return ticks + text + ticks
-}
-
-func longestRun(text string, c byte) int {
-	longest, n := 0, 0
-	for i := range len(text) {
-		if text[i] != c {
-			n = 0
-			continue
-		}
-		n++
-		longest = max(longest, n)
-	}
-	return longest
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
+
+	"github.com/issue-assistant/issue-assistant/internal/verbatim"
 )
 
 // run is the text of one block as a reader sees it, with the way back to the source. Code and other things that are not
@@ -180,7 +182,7 @@ func (s *scan) autoLink(n *ast.AutoLink) {
 		}
 		end = bytes.IndexByte(s.src[at:], '>')
 	}
-	s.add(kind, at, at+end+1, codeSpan(label))
+	s.add(kind, at, at+end+1, verbatim.Span(label))
 }
 
 func (s *scan) taskBox(n *east.TaskCheckBox) {

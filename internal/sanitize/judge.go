@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
+	"github.com/issue-assistant/issue-assistant/internal/verbatim"
 )
 
 // What GitHub makes live in plain text, each read more widely than GitHub does. docs.github.com, "Basic writing and
@@ -77,7 +78,7 @@ func (s *scan) wrap(kind string, r *run, from, to, key int) {
 		b++
 	}
 	code := string(bytes.ReplaceAll(r.text[a:b], []byte{'\n'}, []byte{' '}))
-	code = codeSpan(code)
+	code = verbatim.Span(code)
 	if r.inCell {
 		code = escapePipes(code)
 	}

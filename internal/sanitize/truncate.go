@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/issue-assistant/issue-assistant/internal/verbatim"
 )
 
 // cutMark ends a text that was cut.
@@ -111,11 +113,8 @@ func (f *fenceState) line(line string) {
 			before = strings.Repeat(" ", len(line)-len(bare))
 		}
 	}
-	n := 0
-	for n < len(bare) && bare[n] == bare[0] {
-		n++
-	}
-	if n < 3 || bare[0] != '`' && bare[0] != '~' {
+	n := len(verbatim.Mark(bare))
+	if n == 0 {
 		return
 	}
 	rest := strings.TrimSpace(bare[n:])

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/issue-assistant/issue-assistant/internal/config"
+	"github.com/issue-assistant/issue-assistant/internal/verbatim"
 )
 
 // FormAnswer is one answer of an issue form.
@@ -29,10 +30,10 @@ func FormAnswers(body string) []FormAnswer {
 		out[len(out)-1].Text = answer
 		text = text[:0]
 	}
-	var code fence
+	var code verbatim.Fence
 	for line := range strings.Lines(body) {
 		line = strings.TrimRight(line, "\r\n")
-		inCode := code.holds(line)
+		inCode := code.Holds(line)
 		if field, ok := strings.CutPrefix(line, "### "); ok && !inCode {
 			flush()
 			out = append(out, FormAnswer{Field: strings.TrimSpace(field)})

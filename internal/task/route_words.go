@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/issue-assistant/issue-assistant/internal/verbatim"
 )
 
 // Command is one command of a maintainer: a line of a comment that starts with /assistant.
@@ -26,10 +28,10 @@ const commandPrefix = "/assistant"
 // Commands finds the commands of a comment, in order. Quoted lines and fenced code are text.
 func Commands(body string) []Command {
 	var out []Command
-	var code fence
+	var code verbatim.Fence
 	for line := range strings.Lines(body) {
 		line = strings.TrimRight(line, "\r\n")
-		if code.holds(line) {
+		if code.Holds(line) {
 			continue
 		}
 		rest, ok := strings.CutPrefix(line, commandPrefix)
@@ -45,34 +47,6 @@ func Commands(body string) []Command {
 func first(s string) rune {
 	r, _ := utf8.DecodeRuneInString(s)
 	return r
-}
-
-// fence is the mark of the fenced code that is open, line by line; empty outside of code.
-type fence string
-
-// holds takes the next line and reports whether it is of fenced code: in it, or its first or last line.
-func (f *fence) holds(line string) bool {
-	mark := fenceMark(line)
-	switch open := string(*f); {
-	case mark == "":
-		return open != ""
-	case open == "":
-		*f = fence(mark)
-	case mark[0] == open[0] && len(mark) >= len(open):
-		*f = ""
-	}
-	return true
-}
-
-// fenceMark is the run of backticks or tildes that opens or closes fenced code.
-func fenceMark(line string) string {
-	line = strings.TrimLeft(line, " ")
-	for _, c := range "`~" {
-		if n := len(line) - len(strings.TrimLeft(line, string(c))); n >= 3 {
-			return line[:n]
-		}
-	}
-	return ""
 }
 
 // newCommands are those that an edit added.

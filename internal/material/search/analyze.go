@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/issue-assistant/issue-assistant/internal/verbatim"
 )
 
 // term is one word of an issue, as the index stores it.
@@ -122,23 +124,17 @@ func (a *analyzer) body(s string) {
 	}
 	s = withoutComments(s)
 	form := strings.HasPrefix(strings.TrimSpace(s), "### ") && strings.Count(s, "\n### ") >= 1
-	fence, environment := "", false
+	var fence verbatim.Fence
+	environment := false
 	for line := range strings.Lines(s) {
 		line = strings.TrimSpace(line)
-		if mark := fenceOf(line); mark != "" {
-			switch {
-			case fence == "":
-				fence = mark
-			case mark[0] == fence[0] && len(mark) >= len(fence):
-				fence = ""
-			}
-			continue
-		}
+		before := fence
+		code := fence.Holds(line)
 		switch {
-		case line == "" || len(a.order) > maxTerms:
-		case fence != "" && isError(line):
+		case line == "" || len(a.order) > maxTerms || fence != before:
+		case code && isError(line):
 			a.errorLine(line)
-		case fence != "":
+		case code:
 			a.line(line, inCode)
 		case line[0] == '#' && strings.HasPrefix(strings.TrimLeft(line, "#"), " "):
 			heading := strings.TrimSpace(strings.TrimLeft(line, "#"))
@@ -173,19 +169,6 @@ func withoutComments(s string) string {
 			return b.String()
 		}
 	}
-}
-
-func fenceOf(line string) string {
-	for _, c := range []byte{'`', '~'} {
-		n := 0
-		for n < len(line) && line[n] == c {
-			n++
-		}
-		if n >= 3 {
-			return line[:n]
-		}
-	}
-	return ""
 }
 
 // isError reports whether a line reads like a message of a program.
