@@ -2,12 +2,11 @@ package run
 
 import (
 	"bytes"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
-	"net/url"
 	"strings"
 	"unicode"
+
+	"github.com/issue-assistant/issue-assistant/internal/sanitize"
 )
 
 // minSecret is the shortest value that counts as a secret: shorter ones stand in ordinary text by chance.
@@ -25,7 +24,7 @@ func newSecretFinder(values []string) *secretFinder {
 		if v = strings.TrimSpace(v); len(v) < minSecret {
 			continue
 		}
-		for _, form := range forms(v) {
+		for _, form := range sanitize.Spellings(v) {
 			if n := squeeze(form); len(n) >= minSecret && !seen[n] {
 				seen[n] = true
 				f.needles = append(f.needles, n)
@@ -33,26 +32,6 @@ func newSecretFinder(values []string) *secretFinder {
 		}
 	}
 	return f
-}
-
-// forms are the value, backwards, in hex, percent-encoded and in base64 at each of its three alignments.
-func forms(v string) []string {
-	out := []string{v, reversed(v), hex.EncodeToString([]byte(v)), url.QueryEscape(v)}
-	for shift := range 3 {
-		// The first and the last characters depend on what stands around the value.
-		enc := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("\x00", shift) + v))
-		inner := enc[(shift*8+5)/6 : len(enc)-1]
-		out = append(out, inner, strings.NewReplacer("+", "-", "/", "_").Replace(inner))
-	}
-	return out
-}
-
-func reversed(s string) string {
-	r := []rune(s)
-	for i, j := 0, len(r)-1; i < j; i, j = i+1, j-1 {
-		r[i], r[j] = r[j], r[i]
-	}
-	return string(r)
 }
 
 // squeeze drops letter case, spaces and what nobody sees.

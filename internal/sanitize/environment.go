@@ -27,7 +27,7 @@ func findEnvironment(text string, env []string) []Finding {
 		if len(value) < gram {
 			short = append(short, value)
 		}
-		for _, spelling := range spellings(value) {
+		for _, spelling := range Spellings(value) {
 			for i := 0; i+gram <= len(spelling); i++ {
 				if part := spelling[i : i+gram]; !flat(part) {
 					grams[part] = struct{}{}
@@ -99,8 +99,9 @@ func flat(s string) bool {
 	return true
 }
 
-// spellings are the forms in which a value is looked for. Base64 has three, one for each place in a group of three bytes.
-func spellings(value string) []string {
+// Spellings are the forms in which a secret value is looked for: as it is, backwards, in hex, percent-encoded, in base64.
+// Base64 has three, one for each place in a group of three bytes.
+func Spellings(value string) []string {
 	out := []string{value, reversed(value), hex.EncodeToString([]byte(value)), strings.ToUpper(hex.EncodeToString([]byte(value))), url.QueryEscape(value)}
 	if strings.Contains(value, "\n") {
 		out = append(out, strings.ReplaceAll(value, "\n", ""), strings.ReplaceAll(value, "\n", `\n`))
@@ -124,9 +125,9 @@ func spellings(value string) []string {
 }
 
 func reversed(s string) string {
-	b := []byte(s)
-	slices.Reverse(b)
-	return string(b)
+	r := []rune(s)
+	slices.Reverse(r)
+	return string(r)
 }
 
 var secretName = lazy.Regexp(`(?i)(?:^|_)(?:api_?key|key|token|secret|passw(?:or)?d|passphrase|credentials?|pat)(?:$|_(?:value|[0-9]+)$)|_?(?:access|secret|private)_?key`)
