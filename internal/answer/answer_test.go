@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/issue-assistant/issue-assistant/internal/config"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 	"github.com/issue-assistant/issue-assistant/internal/task"
 	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
@@ -108,7 +109,7 @@ func TestOneFaultEach(t *testing.T) {
 			}
 			all := ""
 			for _, r := range repairs {
-				all += r.Field + ": " + r.What + " " + quote(r.Value) + "\n"
+				all += r.Field + ": " + r.What + " " + shorten.Quoted(r.Value) + "\n"
 			}
 			if tt.repair == "" && all != "" || !strings.Contains(all, tt.repair) || (tt.repair != "" && len(repairs) != 1) {
 				t.Errorf("repairs %q, want one with %q", all, tt.repair)

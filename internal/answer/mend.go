@@ -9,6 +9,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/issue-assistant/issue-assistant/internal/config"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // mender repairs an object along the checked schema. What it does not know it leaves alone: the checker refuses it.
@@ -157,7 +158,7 @@ func (m *mender) label(where, name string, among []config.Label) (string, bool) 
 	}
 	for _, l := range among {
 		if config.FoldLabel(l.Name) == config.FoldLabel(strings.TrimSpace(name)) {
-			m.note(where, "label written as "+quote(l.Name)+" in the repository, not", name)
+			m.note(where, "label written as "+shorten.Quoted(l.Name)+" in the repository, not", name)
 			return l.Name, true
 		}
 	}

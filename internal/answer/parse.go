@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 	"github.com/issue-assistant/issue-assistant/internal/task"
 )
 
@@ -109,12 +110,12 @@ func fault(k jsonschema.ErrorKind) string {
 	case *kind.AdditionalProperties:
 		quoted := make([]string, len(k.Properties))
 		for i, p := range k.Properties {
-			quoted[i] = quote(p)
+			quoted[i] = shorten.Quoted(p)
 		}
 		return "has what no answer has: " + strings.Join(quoted, ", ")
 	case *kind.Enum:
 		if s, ok := k.Got.(string); ok {
-			return "is " + quote(s) + ", which is none of the words allowed there"
+			return "is " + shorten.Quoted(s) + ", which is none of the words allowed there"
 		}
 		return "is none of the words allowed there"
 	case *kind.MaxLength:
@@ -139,13 +140,4 @@ func field(location []string) string {
 		}
 	}
 	return b.String()
-}
-
-// quote makes a stranger's words safe in one line: escaped, at most 60 characters.
-func quote(s string) string {
-	const limit = 60
-	if r := []rune(s); len(r) > limit {
-		s = string(r[:limit-1]) + "…"
-	}
-	return strconv.Quote(s)
 }

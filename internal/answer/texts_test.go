@@ -87,7 +87,7 @@ func TestRefusalsNameThePlace(t *testing.T) {
 		"a list":          {edit(t, "next_steps", "one"), "next_steps is string, want array"},
 		"an entry":        {edit(t, "missing_information", []any{"a", nil}), "missing_information[1] is null, want string"},
 		"an object":       {edit(t, "duplicates", []any{3}), "duplicates[0] is number, want object"},
-		"long extra":      {edit(t, strings.Repeat("k", 90), 1), strings.Repeat("k", 59) + "…"},
+		"long extra":      {edit(t, strings.Repeat("k", 90), 1), `"` + strings.Repeat("k", 60) + `"…`},
 		"yes in words":    {edit(t, "security_report", "yes"), "security_report is string, want boolean"},
 		"nested answer":   {`{"answer":` + goodAnalysis + `}`, "the answer"},
 	} {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/answer"
 	"github.com/issue-assistant/issue-assistant/internal/ghapi"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 	"github.com/issue-assistant/issue-assistant/internal/verbatim"
 )
 
@@ -16,15 +17,7 @@ func repairLine(r answer.Repair) string {
 		s = r.Field + ": " + s
 	}
 	if r.Value != "" {
-		s += " " + Code(short(r.Value))
-	}
-	return s
-}
-
-func short(s string) string {
-	const limit = 60
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit-1]) + "…"
+		s += " " + Code(shorten.To(60, r.Value))
 	}
 	return s
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // aiFlow checks a workflow as a whole, when an AI works in it.
@@ -43,7 +45,7 @@ func (w *flow) aiFlow() {
 func (j *job) aiJob() {
 	switch {
 	case j.permissions == nil && get(j.node, "uses") == nil:
-		j.warn(j.key, "", "ai-permissions", fmt.Sprintf("the job %s of an AI does not say what its token may do: the repository's default, perhaps everything", quoted(j.key.Value)),
+		j.warn(j.key, "", "ai-permissions", fmt.Sprintf("the job %s of an AI does not say what its token may do: the repository's default, perhaps everything", shorten.Quoted(j.key.Value)),
 			"write permissions: with what it needs, best contents: read and issues: read")
 	case value(j.permissions) == "write-all":
 		j.warn(j.permissions, "", "ai-contents-write", "an AI that reads text of strangers runs with a token that may write everything", "write the scopes that it needs, best read only")
@@ -72,11 +74,11 @@ func (j *job) timeout() {
 				return
 			}
 		}
-		j.warn(j.key, "", "ai-no-timeout", fmt.Sprintf("the job %s of an AI may run for six hours", quoted(j.key.Value)), "write timeout-minutes: 15")
+		j.warn(j.key, "", "ai-no-timeout", fmt.Sprintf("the job %s of an AI may run for six hours", shorten.Quoted(j.key.Value)), "write timeout-minutes: 15")
 		return
 	}
 	if minutes, err := strconv.ParseFloat(n.Value, 64); err == nil && minutes > 60 {
-		j.warn(n, "", "ai-no-timeout", fmt.Sprintf("a job of an AI may run for %s minutes", quoted(n.Value)), "write timeout-minutes: 15")
+		j.warn(n, "", "ai-no-timeout", fmt.Sprintf("a job of an AI may run for %s minutes", shorten.Quoted(n.Value)), "write timeout-minutes: 15")
 	}
 }
 
@@ -84,13 +86,13 @@ func (j *job) timeout() {
 func (j *job) aiText(s *yaml.Node) {
 	text := disallowed().ReplaceAllString(s.Value, "")
 	if m := wildcard().FindString(text); m != "" && j.writes {
-		j.warn(s, m, "ai-wildcard", fmt.Sprintf("%s lets one line of a stranger use this job's write token for anything", quoted(m)), "name the exact command with its arguments, or let a job without AI write")
+		j.warn(s, m, "ai-wildcard", fmt.Sprintf("%s lets one line of a stranger use this job's write token for anything", shorten.Quoted(m)), "name the exact command with its arguments, or let a job without AI write")
 	}
 	if m := guardsOff().FindString(text); m != "" {
-		j.warn(s, strings.TrimSpace(m), "ai-guards-off", fmt.Sprintf("%s lets an AI do anything, on text of strangers", quoted(strings.TrimSpace(m))), "remove it and name the tools")
+		j.warn(s, strings.TrimSpace(m), "ai-guards-off", fmt.Sprintf("%s lets an AI do anything, on text of strangers", shorten.Quoted(strings.TrimSpace(m))), "remove it and name the tools")
 	}
 	if m := issueTool().FindString(text); m != "" && j.writes {
-		j.warn(s, m, "ai-wide-tool", fmt.Sprintf("%s changes more than labels: title, body, state or code", quoted(m)), "let a job without AI set the labels that the answer names")
+		j.warn(s, m, "ai-wide-tool", fmt.Sprintf("%s changes more than labels: title, body, state or code", shorten.Quoted(m)), "let a job without AI set the labels that the answer names")
 	}
 	if strings.Contains(text, "GITHUB_ENV") {
 		j.warn(s, "GITHUB_ENV", "ai-env-file", "what an AI writes to GITHUB_ENV becomes the environment of all later steps", "hand its answer over as a checked output")
@@ -106,7 +108,7 @@ func (j *job) aiStep(step *yaml.Node) {
 	}
 	name := value(uses)
 	if secret && name != "" && !strings.HasPrefix(name, "./") && !pinned().MatchString(name) {
-		j.warn(uses, "", "ai-unpinned", fmt.Sprintf("%s gets a secret and can change at any time", quoted(name)), "pin it to the 40 hex digits of a commit")
+		j.warn(uses, "", "ai-unpinned", fmt.Sprintf("%s gets a secret and can change at any time", shorten.Quoted(name)), "pin it to the 40 hex digits of a commit")
 	}
 	if strings.HasPrefix(name, "actions/checkout@") && value(get(with, "persist-credentials")) != "false" {
 		j.warn(uses, "", "ai-credentials", "the checkout leaves its token in .git/config, where an AI that reads files finds it", "write persist-credentials: false")
@@ -142,7 +144,7 @@ func (j *job) aiInputs(uses, with *yaml.Node) {
 	}
 	if anyone := get(with, "allowed_non_write_users"); value(anyone) == "*" {
 		if tool := unbounded(args); tool != "" {
-			j.warn(anyone, "", "ai-tools-for-anyone", fmt.Sprintf("anybody can start this AI, and it has the tool %s beside the key", quoted(tool)), "leave Read, Grep and Glob, and let a job without AI write")
+			j.warn(anyone, "", "ai-tools-for-anyone", fmt.Sprintf("anybody can start this AI, and it has the tool %s beside the key", shorten.Quoted(tool)), "leave Read, Grep and Glob, and let a job without AI write")
 		}
 	}
 }

@@ -5,7 +5,6 @@
 package check
 
 import (
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -140,11 +139,4 @@ func Locate(root fs.FS, ds []diag.Diagnostic) []diag.Diagnostic {
 		}
 	}
 	return ds
-}
-
-func quoted(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		s = string(r[:60]) + "…"
-	}
-	return fmt.Sprintf("%q", s)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/config/tomldoc"
 	"github.com/issue-assistant/issue-assistant/internal/diag"
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 const formsDir = ".github/ISSUE_TEMPLATE"
@@ -76,7 +77,7 @@ func (f *file) formLabels(form *yaml.Node, labels config.LabelFile) {
 			if text == value(n) {
 				text = "" // the place of the value, with its quotes
 			}
-			f.warn(n, text, "form-label", fmt.Sprintf("the label %s is not in %s", quoted(name), config.LabelsPath), hint)
+			f.warn(n, text, "form-label", fmt.Sprintf("the label %s is not in %s", shorten.Quoted(name), config.LabelsPath), hint)
 		}
 	}
 }
@@ -96,14 +97,14 @@ func (f *file) formBody(form *yaml.Node, area string, owner, options map[string]
 		label := get(field, "attributes", "label")
 		if area == "" || value(label) != area {
 			if area != "" && strings.EqualFold(strings.TrimSpace(value(label)), area) {
-				f.warn(label, "", "form-area", fmt.Sprintf("the field is called %s, area_field says %s: they must be the same", quoted(value(label)), quoted(area)),
+				f.warn(label, "", "form-area", fmt.Sprintf("the field is called %s, area_field says %s: they must be the same", shorten.Quoted(value(label)), shorten.Quoted(area)),
 					"write both in the same way")
 			}
 			continue
 		}
 		found++
 		if kind := value(get(field, "type")); kind != "dropdown" && kind != "checkboxes" {
-			f.warn(label, "", "form-area", fmt.Sprintf("the field %s is of the type %s, whose answers no form_options can match", quoted(area), quoted(kind)),
+			f.warn(label, "", "form-area", fmt.Sprintf("the field %s is of the type %s, whose answers no form_options can match", shorten.Quoted(area), shorten.Quoted(kind)),
 				"make it a dropdown, or name another field in area_field")
 			continue
 		}
@@ -123,9 +124,9 @@ func (f *file) formOptions(list *yaml.Node, owner, options map[string]bool) {
 		case o == nil || text == "":
 			continue
 		case here[text]:
-			f.say(diag.Error, o.Line, o.Column, "form-option", fmt.Sprintf("the option %s stands twice", quoted(text)), "keep one: GitHub refuses the form")
+			f.say(diag.Error, o.Line, o.Column, "form-option", fmt.Sprintf("the option %s stands twice", shorten.Quoted(text)), "keep one: GitHub refuses the form")
 		case len(owner) > 0 && !owner[text] && !unmapped().MatchString(text):
-			f.warn(o, "", "form-option", fmt.Sprintf("no label of %s has the option %s in its form_options", config.LabelsPath, quoted(text)),
+			f.warn(o, "", "form-option", fmt.Sprintf("no label of %s has the option %s in its form_options", config.LabelsPath, shorten.Quoted(text)),
 				"add it to the form_options of a label, or call it Other")
 		}
 		here[text], options[text] = true, true
@@ -136,7 +137,7 @@ func (f *file) formOptions(list *yaml.Node, owner, options map[string]bool) {
 func noField(root fs.FS, area string) diag.Diagnostic {
 	d := diag.Diagnostic{
 		Path: config.LabelsPath, Line: 1, Col: 1, Severity: diag.Warning, Code: "form-area",
-		Message: fmt.Sprintf("labels have form_options, but no issue form has a field %s", quoted(area)),
+		Message: fmt.Sprintf("labels have form_options, but no issue form has a field %s", shorten.Quoted(area)),
 		Hint:    "name the form's field in [forms] area_field of " + config.Path + ", or remove form_options",
 	}
 	if f := read(root, config.Path); f != nil {
@@ -165,7 +166,7 @@ func unusedOptions(root fs.FS, labels config.LabelFile, options map[string]bool)
 				continue
 			}
 			pos := doc.ValuePos(tomldoc.Path("").Key("label").Index(i).Key("form_options").Index(j))
-			f.say(diag.Warning, pos.Line, pos.Col, "form-option", fmt.Sprintf("no issue form offers %s in its area field", quoted(o)),
+			f.say(diag.Warning, pos.Line, pos.Col, "form-option", fmt.Sprintf("no issue form offers %s in its area field", shorten.Quoted(o)),
 				"write the option exactly as the form does, or remove it")
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/ghapi"
 	"github.com/issue-assistant/issue-assistant/internal/install"
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // environment is the one that the generated workflows name.
@@ -139,7 +140,7 @@ func (o *online) selected(ctx context.Context) {
 			p, _, _ = strings.Cut(p, "@")
 			return covers(p, name)
 		}) {
-			o.say(diag.Error, page, "online-actions-allowed", fmt.Sprintf("the allowed actions do not cover %s, which the workflows use", quoted(name)), fmt.Sprintf("add %s@* to the list", name))
+			o.say(diag.Error, page, "online-actions-allowed", fmt.Sprintf("the allowed actions do not cover %s, which the workflows use", shorten.Quoted(name)), fmt.Sprintf("add %s@* to the list", name))
 		}
 	}
 }
@@ -151,7 +152,7 @@ func (o *online) environment(ctx context.Context) {
 	const page = "settings/environments"
 	e, there, err := o.client.Environment(ctx, environment)
 	branch := o.repo.DefaultBranch
-	hint := fmt.Sprintf("under Deployment branches and tags choose selected branches and add %s alone; install prints the commands", quoted(branch))
+	hint := fmt.Sprintf("under Deployment branches and tags choose selected branches and add %s alone; install prints the commands", shorten.Quoted(branch))
 	switch {
 	case err != nil:
 		o.unknown(page, "the environment "+environment, err)
@@ -166,11 +167,11 @@ func (o *online) environment(ctx context.Context) {
 		o.say(diag.Warning, page, "online-branches", "the environment admits all protected branches, not the default branch alone", hint)
 	default:
 		if !slices.ContainsFunc(e.Branches, func(p string) bool { return covers(p, branch) }) {
-			o.say(diag.Error, page, "online-branches", fmt.Sprintf("the environment does not admit the default branch %s: no run gets the key", quoted(branch)), hint)
+			o.say(diag.Error, page, "online-branches", fmt.Sprintf("the environment does not admit the default branch %s: no run gets the key", shorten.Quoted(branch)), hint)
 		}
 		for _, b := range e.Branches {
 			if b != branch {
-				o.say(diag.Error, page, "online-branches", fmt.Sprintf("the environment admits %s beside the default branch: who can push there can read the key", quoted(b)), hint)
+				o.say(diag.Error, page, "online-branches", fmt.Sprintf("the environment admits %s beside the default branch: who can push there can read the key", shorten.Quoted(b)), hint)
 			}
 		}
 	}
@@ -227,9 +228,9 @@ func (o *online) labels(ctx context.Context) {
 		switch {
 		case there[config.FoldLabel(l.Name)]:
 		case l.Group == config.GroupLifecycle:
-			o.say(diag.Error, "labels", "online-label", fmt.Sprintf("the label %s is missing: the assistant sets it itself", quoted(l.Name)), "gh workflow run issue-assistant-labels.yml -f dry-run=false")
+			o.say(diag.Error, "labels", "online-label", fmt.Sprintf("the label %s is missing: the assistant sets it itself", shorten.Quoted(l.Name)), "gh workflow run issue-assistant-labels.yml -f dry-run=false")
 		case !renamed:
-			others = append(others, quoted(l.Name))
+			others = append(others, shorten.Quoted(l.Name))
 		}
 	}
 	if len(others) > 0 {
@@ -261,7 +262,7 @@ func (o *online) workflows(ctx context.Context) {
 		case state == "active":
 		case strings.HasSuffix(name, "-poll.yml"): // the poll switches itself off while nothing is live
 		default:
-			o.say(diag.Warning, "actions", "online-workflow", fmt.Sprintf("%s is switched off (%s)", name, quoted(state)), "gh workflow enable "+name+", if that was not meant")
+			o.say(diag.Warning, "actions", "online-workflow", fmt.Sprintf("%s is switched off (%s)", name, shorten.Quoted(state)), "gh workflow enable "+name+", if that was not meant")
 		}
 	}
 }

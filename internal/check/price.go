@@ -9,6 +9,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/config/tomldoc"
 	"github.com/issue-assistant/issue-assistant/internal/diag"
 	"github.com/issue-assistant/issue-assistant/internal/meter"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // Prices finds models that have no price, so that no run would start, and a budget below what one useful call of the
@@ -40,7 +41,7 @@ func Prices(root fs.FS, c config.Config, prices meter.Table) []diag.Diagnostic {
 		}
 		pos := at("engine", "max_budget_usd")
 		f.say(diag.Warning, pos.Line, pos.Col, "budget-too-small",
-			fmt.Sprintf("max_budget_usd is %g, but one useful call of %s can cost %.2f", c.Engine.MaxBudgetUSD, quoted(m.id), least),
+			fmt.Sprintf("max_budget_usd is %g, but one useful call of %s can cost %.2f", c.Engine.MaxBudgetUSD, shorten.Quoted(m.id), least),
 			fmt.Sprintf("write max_budget_usd = %.2f or more, or choose a cheaper model", least))
 	}
 	return f.ds

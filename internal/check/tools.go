@@ -14,6 +14,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/config/tomldoc"
 	"github.com/issue-assistant/issue-assistant/internal/diag"
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // toolHint holds for every file here: the runs of the assistant do not load them.
@@ -52,26 +53,26 @@ func claudeSetting(path []string, v any) string {
 	top, text := path[0], fmt.Sprint(v)
 	switch {
 	case len(path) == 3 && top == "permissions" && path[1] == "allow" && !readOnlyTool().MatchString(text):
-		return fmt.Sprintf("the tool %s is allowed", quoted(text))
+		return fmt.Sprintf("the tool %s is allowed", shorten.Quoted(text))
 	case len(path) == 2 && top == "permissions" && path[1] == "defaultMode" && text != "default" && text != "plan" && text != "dontAsk":
-		return fmt.Sprintf("the mode %s lets it act without asking", quoted(text))
+		return fmt.Sprintf("the mode %s lets it act without asking", shorten.Quoted(text))
 	case len(path) == 3 && top == "permissions" && path[1] == "additionalDirectories":
-		return fmt.Sprintf("the folder %s outside of the repository is opened", quoted(text))
+		return fmt.Sprintf("the folder %s outside of the repository is opened", shorten.Quoted(text))
 	case len(path) == 2 && top == "hooks":
-		return fmt.Sprintf("the hook %s runs a program", quoted(path[1]))
+		return fmt.Sprintf("the hook %s runs a program", shorten.Quoted(path[1]))
 	case len(path) == 1 && top == "enableAllProjectMcpServers" && v == true, len(path) == 2 && top == "enabledMcpjsonServers":
 		return "servers of .mcp.json start without asking"
 	case len(path) == 1 && (top == "apiKeyHelper" || top == "statusLine" || top == "awsAuthRefresh" || top == "awsCredentialExport" || top == "otelHeadersHelper"):
-		return fmt.Sprintf("%s runs a program", quoted(top))
+		return fmt.Sprintf("%s runs a program", shorten.Quoted(top))
 	case len(path) == 2 && top == "env" && providerVar().MatchString(path[1]+"="):
-		return fmt.Sprintf("the variable %s is set: it can send the key elsewhere", quoted(path[1]))
+		return fmt.Sprintf("the variable %s is set: it can send the key elsewhere", shorten.Quoted(path[1]))
 	}
 	return ""
 }
 
 func mcpServer(path []string, _ any) string {
 	if len(path) == 2 && path[0] == "mcpServers" {
-		return fmt.Sprintf("the server %s gives it tools", quoted(path[1]))
+		return fmt.Sprintf("the server %s gives it tools", shorten.Quoted(path[1]))
 	}
 	return ""
 }
@@ -84,13 +85,13 @@ func geminiSetting(path []string, v any) string {
 	switch {
 	case len(path) == 3 && (strings.HasPrefix(name, "tools.allowed.") || strings.HasPrefix(name, "tools.core.")) && !slices.Contains([]string{"read_file", "glob", "search_file_content", "list_directory", "ReadFileTool", "GlobTool", "GrepTool", "LSTool"}, fmt.Sprint(v)),
 		len(path) == 2 && path[0] == "allowedTools":
-		return fmt.Sprintf("the tool %s is allowed", quoted(fmt.Sprint(v)))
+		return fmt.Sprintf("the tool %s is allowed", shorten.Quoted(fmt.Sprint(v)))
 	case slices.Contains([]string{"tools.discoveryCommand", "tools.callCommand", "toolDiscoveryCommand", "toolCallCommand", "mcpServerCommand"}, name):
-		return fmt.Sprintf("%s runs a program", quoted(name))
+		return fmt.Sprintf("%s runs a program", shorten.Quoted(name))
 	case (name == "autoAccept" || name == "tools.autoAccept") && v == true:
 		return "tools run without asking"
 	case len(path) == 2 && path[0] == "hooks":
-		return fmt.Sprintf("the hook %s runs a program", quoted(path[1]))
+		return fmt.Sprintf("the hook %s runs a program", shorten.Quoted(path[1]))
 	}
 	return ""
 }
@@ -98,7 +99,7 @@ func geminiSetting(path []string, v any) string {
 func environmentFile(f *file) {
 	for i, line := range f.lines {
 		if m := providerVar().FindStringSubmatch(strings.TrimSpace(line)); m != nil {
-			f.say(diag.Warning, i+1, 1+len(line)-len(strings.TrimLeft(line, " \t")), "repo-tools", fmt.Sprintf("the variable %s is set for every AI that runs here", quoted(m[1])), toolHint)
+			f.say(diag.Warning, i+1, 1+len(line)-len(strings.TrimLeft(line, " \t")), "repo-tools", fmt.Sprintf("the variable %s is set for every AI that runs here", shorten.Quoted(m[1])), toolHint)
 		}
 	}
 }
@@ -116,13 +117,13 @@ func codexSettings(f *file) {
 		}
 		switch text := fmt.Sprint(v); {
 		case key == "sandbox_mode" && text != "read-only", key == "approval_policy" && text == "never":
-			tell(doc.ValuePos(at), fmt.Sprintf("%s is %s", key, quoted(text)))
+			tell(doc.ValuePos(at), fmt.Sprintf("%s is %s", key, shorten.Quoted(text)))
 		case key == "notify", key == "openai_base_url", key == "chatgpt_base_url", key == "shell_environment_policy", key == "model_provider", key == "profile":
 			tell(doc.KeyPos(at), fmt.Sprintf("%s is set: it runs a program, or sends the key elsewhere", key))
 		case key == "mcp_servers" || key == "model_providers" || key == "hooks":
 			if table, ok := v.(map[string]any); ok {
 				for _, name := range slices.Sorted(maps.Keys(table)) {
-					tell(doc.KeyPos(at.Key(name)), fmt.Sprintf("%s has %s", key, quoted(name)))
+					tell(doc.KeyPos(at.Key(name)), fmt.Sprintf("%s has %s", key, shorten.Quoted(name)))
 				}
 			}
 		}

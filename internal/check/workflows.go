@@ -10,6 +10,7 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/diag"
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 const workflowsDir = ".github/workflows"
@@ -149,7 +150,7 @@ func (j *job) everyJob() {
 				continue
 			}
 			for _, m := range injection().FindAllString(value(script), -1) {
-				j.warn(script, m, "script-injection", "text of a stranger becomes part of a script: "+quoted(m), "hand it over in env: and use the variable, in quotes")
+				j.warn(script, m, "script-injection", "text of a stranger becomes part of a script: "+shorten.Quoted(m), "hand it over in env: and use the variable, in quotes")
 			}
 			j.outputs(script)
 		}
@@ -169,7 +170,7 @@ func (j *job) outputs(script *yaml.Node) {
 		line, col := j.find(script.Line, script.Column, m[0])
 		// A here-document alone is no output; NAME<<WORD inside of quotes or braces is.
 		if before := j.lines[line-1][:min(max(col-1, 0), len(j.lines[line-1]))]; !strings.HasSuffix(before, " ") && before != "" && !strings.HasSuffix(before, "\t") {
-			j.say(diag.Warning, line, col, "fixed-delimiter", fmt.Sprintf("an output of several lines ends at the fixed word %s: a text that holds it writes outputs of its own", quoted(m[1])),
+			j.say(diag.Warning, line, col, "fixed-delimiter", fmt.Sprintf("an output of several lines ends at the fixed word %s: a text that holds it writes outputs of its own", shorten.Quoted(m[1])),
 				"make the word random, such as EOF_$(openssl rand -hex 16)")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/diag"
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // yamlLine is how the parser names a place; it knows no columns.
@@ -28,7 +29,7 @@ func (f *file) yaml(severity diag.Severity, code string) *yaml.Node {
 		}
 		line = min(max(line, 1), len(f.lines))
 		col := 1 + len(f.lines[line-1]) - len(strings.TrimLeft(f.lines[line-1], " \t"))
-		f.say(severity, line, col, code, "this is not YAML: "+quoted(message), "mend the syntax; GitHub leaves such a file out")
+		f.say(severity, line, col, code, "this is not YAML: "+shorten.Quoted(message), "mend the syntax; GitHub leaves such a file out")
 		return nil
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) == 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/issue-assistant/issue-assistant/internal/apply"
+	"github.com/issue-assistant/issue-assistant/internal/diag"
 	"github.com/issue-assistant/issue-assistant/internal/version"
 )
 
@@ -172,20 +173,8 @@ func (a *app) report(cmd *cobra.Command, err error) {
 // command, and control characters are escaped.
 func (a *app) sayf(format string, args ...any) {
 	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
-		_, _ = io.WriteString(a.Stderr, "issue-assistant: "+printable(strings.TrimRight(line, "\r\n"))+"\n")
+		_, _ = io.WriteString(a.Stderr, "issue-assistant: "+diag.Printable(strings.TrimRight(line, "\r\n"))+"\n")
 	}
-}
-
-func printable(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if r != '\t' && (r < 0x20 || r == 0x7f || (r >= 0x80 && r < 0xa0)) {
-			fmt.Fprintf(&b, "\\x%02x", r)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 func newVersionCmd(a *app) *cobra.Command {

@@ -149,12 +149,12 @@ func (a *app) showPlan(p *install.Plan, f installFlags) error {
 	for _, c := range p.Changes {
 		if c.State == install.Kept || (f.dryRun && c.State != install.Unchanged) {
 			for line := range strings.Lines(install.Diff(c.Path, c.Old, c.After())) {
-				b.WriteString(printable(strings.TrimRight(line, "\r\n")) + "\n")
+				b.WriteString(diag.Printable(strings.TrimRight(line, "\r\n")) + "\n")
 			}
 		}
 	}
 	for _, note := range p.Notes {
-		b.WriteString("note: " + printable(note) + "\n")
+		b.WriteString("note: " + diag.Printable(note) + "\n")
 	}
 	b.WriteString("\n" + install.WorstCase(p.Config) + "\n")
 	if !f.dryRun {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/issue-assistant/issue-assistant/internal/diag"
 	"github.com/issue-assistant/issue-assistant/internal/ghapi"
 	"github.com/issue-assistant/issue-assistant/internal/material"
 	"github.com/issue-assistant/issue-assistant/internal/material/search"
@@ -152,7 +153,7 @@ func (a *app) printSimilar(number int, list []similarIssue, asJSON bool) error {
 		}
 		line := fmt.Sprintf("#%d  %.1f  %s, %s, shares %.0f %%: %s\n    %s", s.Number, s.Score, s.Verdict, state, 100*s.Share, strings.Join(strings.Fields(s.Title), " "), strings.Join(words, ", "))
 		for part := range strings.SplitSeq(line, "\n") {
-			if _, err := fmt.Fprintln(a.Stdout, printable(part)); err != nil {
+			if _, err := fmt.Fprintln(a.Stdout, diag.Printable(part)); err != nil {
 				return failure(fmt.Errorf("write the result: %w", err))
 			}
 		}

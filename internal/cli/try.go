@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/issue-assistant/issue-assistant/internal/diag"
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/registry"
 	"github.com/issue-assistant/issue-assistant/internal/run"
@@ -212,7 +213,7 @@ func (s *trial) limits(outputs map[string]string) (run.Limits, error) {
 // show prints what a maintainer would see.
 func (s *trial) show() error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s of #%d: %s\n", s.task, s.issue, printable(s.title))
+	fmt.Fprintf(&b, "%s of #%d: %s\n", s.task, s.issue, diag.Printable(s.title))
 	comments := s.ours()
 	if len(comments) == 0 {
 		b.WriteString("\nNo comment would be posted.\n")
@@ -220,13 +221,13 @@ func (s *trial) show() error {
 	for _, body := range comments {
 		b.WriteString("\nThe comment as it would be posted:\n\n")
 		for line := range strings.Lines(body) {
-			b.WriteString("  | " + printable(strings.TrimRight(line, "\r\n")) + "\n")
+			b.WriteString("  | " + diag.Printable(strings.TrimRight(line, "\r\n")) + "\n")
 		}
 	}
 	fmt.Fprintf(&b, "\nLabels: %s\n", s.labelChange())
-	fmt.Fprintf(&b, "\nThe line in the job summary:\n\n  %s\n", printable(s.line))
+	fmt.Fprintf(&b, "\nThe line in the job summary:\n\n  %s\n", diag.Printable(s.line))
 	for _, note := range s.notes() {
-		b.WriteString("\n" + printable(note) + "\n")
+		b.WriteString("\n" + diag.Printable(note) + "\n")
 	}
 	b.WriteString("\nNothing was written to GitHub.\n")
 	if _, err := fmt.Fprint(s.user.Stdout, b.String()); err != nil {
@@ -244,12 +245,12 @@ func (s *trial) labelChange() string {
 	var words []string
 	for _, l := range now {
 		if !slices.Contains(s.before, l) {
-			words = append(words, "+"+printable(l))
+			words = append(words, "+"+diag.Printable(l))
 		}
 	}
 	for _, l := range s.before {
 		if !slices.Contains(now, l) {
-			words = append(words, "-"+printable(l))
+			words = append(words, "-"+diag.Printable(l))
 		}
 	}
 	if len(words) == 0 {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/issue-assistant/issue-assistant/internal/sanitize"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 	"github.com/issue-assistant/issue-assistant/internal/verbatim"
 )
 
@@ -191,9 +192,7 @@ func (w *writer) paragraph(s string) {
 // clean is the AI's words, ready for the place where they will stand; empty when nothing is left of them.
 func (w *writer) clean(s string, place sanitize.Place) string {
 	if w.limit > 0 {
-		if r := []rune(s); len(r) > w.limit {
-			s = string(r[:w.limit]) + "…"
-		}
+		s = shorten.To(w.limit, s)
 	}
 	s = strings.TrimSpace(s)
 	if s == "" {

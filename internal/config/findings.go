@@ -13,6 +13,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/config/tomldoc"
 	"github.com/issue-assistant/issue-assistant/internal/diag"
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // FindingsPath is the file of the accepted code-scanning alerts.
@@ -155,15 +156,15 @@ func (r *reader) glob(p tomldoc.Path, glob string) {
 	pos := r.doc.ValuePos(p)
 	for part := range strings.SplitSeq(glob, "/") {
 		if _, err := path.Match(part, "x"); err != nil {
-			r.fail(pos, "bad-value", "accept.path: "+quoted(glob)+" is not a glob: a bracket is not closed", `write such as path = "testdata/**"`)
+			r.fail(pos, "bad-value", "accept.path: "+shorten.Quoted(glob)+" is not a glob: a bracket is not closed", `write such as path = "testdata/**"`)
 			return
 		}
 	}
 	switch {
 	case strings.HasPrefix(glob, "/"), outsideRoot().MatchString(glob):
-		r.fail(pos, "bad-value", "accept.path: "+quoted(glob)+" does not start at the root of the repository", `write such as path = "testdata/**"`)
+		r.fail(pos, "bad-value", "accept.path: "+shorten.Quoted(glob)+" does not start at the root of the repository", `write such as path = "testdata/**"`)
 	case strings.Contains(glob, `\`):
-		r.fail(pos, "bad-value", "accept.path: "+quoted(glob)+" holds a backslash", "separate folders by /")
+		r.fail(pos, "bad-value", "accept.path: "+shorten.Quoted(glob)+" holds a backslash", "separate folders by /")
 	}
 }
 

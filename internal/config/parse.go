@@ -9,6 +9,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/config/tomldoc"
 	"github.com/issue-assistant/issue-assistant/internal/diag"
 	"github.com/issue-assistant/issue-assistant/internal/engine"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // Parse reads config.toml. Path is what the findings call the file. Keys that are missing or wrong have their
@@ -111,7 +112,7 @@ func shownName(name string) string {
 	if name != "" && len(name) <= 60 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == "" {
 		return name
 	}
-	return quoted(name)
+	return shorten.Quoted(name)
 }
 
 func (r *reader) prices(c *Config, p tomldoc.Path, tree map[string]any, table Table, tables []Table) {
@@ -193,7 +194,7 @@ func (r *reader) warn(c Config) {
 		}
 		if maker := makerOf(model); r.has("engine", key) && maker != "" && maker != c.Engine.Name {
 			r.say(diag.Warning, r.at("engine", key), "other-engine",
-				fmt.Sprintf("engine.%s is %s, a model of the engine %s, but engine.name is %s", key, quoted(model), maker, c.Engine.Name),
+				fmt.Sprintf("engine.%s is %s, a model of the engine %s, but engine.name is %s", key, shorten.Quoted(model), maker, c.Engine.Name),
 				fmt.Sprintf("write a model of %s, such as %s = %q", c.Engine.Name, key, DefaultModel(c.Engine.Name)))
 		}
 	}

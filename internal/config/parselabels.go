@@ -8,6 +8,7 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/config/tomldoc"
 	"github.com/issue-assistant/issue-assistant/internal/diag"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // MaxLabels bounds labels.toml.
@@ -81,7 +82,7 @@ func (r *reader) list(data []byte, table Table, one, many string, most int) (p t
 	hint := "write [[" + table.Name + "]], in double brackets, before each " + one
 	for _, key := range slices.Sorted(maps.Keys(r.doc.Tree)) {
 		if key != table.Name {
-			r.fail(r.doc.KeyPos(tomldoc.Path("").Key(key)), "unknown-key", "unknown key "+quoted(key), hint)
+			r.fail(r.doc.KeyPos(tomldoc.Path("").Key(key)), "unknown-key", "unknown key "+shorten.Quoted(key), hint)
 		}
 	}
 	p = tomldoc.Path("").Key(table.Name)
@@ -124,14 +125,14 @@ func (r *reader) labelsTogether(p tomldoc.Path, f LabelFile) {
 		pos := r.doc.ValuePos(at.Key("name"))
 		if first, ok := names[FoldLabel(l.Name)]; ok && l.Name != "" {
 			r.fail(pos, "duplicate-label", fmt.Sprintf("the label %s stands in line %d already; the case of letters does not count",
-				quoted(l.Name), first.Line), "keep one of the two and remove the other")
+				shorten.Quoted(l.Name), first.Line), "keep one of the two and remove the other")
 			continue
 		}
 		names[FoldLabel(l.Name)] = pos
 		choosable := l.Group == GroupType || l.Group == GroupArea || l.Group == GroupTopic
 		if len(l.FormOptions) > 0 && l.Group != "" && !choosable {
 			r.fail(r.doc.KeyPos(at.Key("form_options")), "conflict",
-				fmt.Sprintf("the label %s is in the group %s, which no form chooses", quoted(l.Name), l.Group),
+				fmt.Sprintf("the label %s is in the group %s, which no form chooses", shorten.Quoted(l.Name), l.Group),
 				"remove form_options, or move the label to type, area or topic")
 		}
 		if l.Group == GroupType && FoldLabel(l.Name) == wordSpam {
@@ -144,7 +145,7 @@ func (r *reader) labelsTogether(p tomldoc.Path, f LabelFile) {
 		for j, former := range l.Previous {
 			if _, ok := names[FoldLabel(former)]; ok {
 				r.fail(r.doc.ValuePos(p.Index(i).Key("previous").Index(j)), "conflict",
-					fmt.Sprintf("%s is a former name and the name of a label of this file", quoted(former)),
+					fmt.Sprintf("%s is a former name and the name of a label of this file", shorten.Quoted(former)),
 					"remove it from previous, or remove that label")
 				continue
 			}
@@ -153,7 +154,7 @@ func (r *reader) labelsTogether(p tomldoc.Path, f LabelFile) {
 		for j, option := range l.FormOptions {
 			if other, ok := options[option]; ok && l.Group == GroupArea {
 				r.fail(r.doc.ValuePos(p.Index(i).Key("form_options").Index(j)), "conflict",
-					fmt.Sprintf("the answer %s already chooses the label %s", quoted(option), quoted(other)),
+					fmt.Sprintf("the answer %s already chooses the label %s", shorten.Quoted(option), shorten.Quoted(other)),
 					"keep it in one of the two")
 				continue
 			}

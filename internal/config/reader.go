@@ -9,6 +9,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/config/tomldoc"
 	"github.com/issue-assistant/issue-assistant/internal/diag"
 	"github.com/issue-assistant/issue-assistant/internal/engine"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // MaxRulesBytes is the size above which rules.md is refused: it is sent with every request of a run.
@@ -80,7 +81,7 @@ func (r *reader) syntaxMessage(err *tomldoc.Error) string {
 		return err.Message
 	}
 	if err.Key != "" {
-		return "this is not TOML, at the key " + quoted(err.Key) + ": " + err.Message
+		return "this is not TOML, at the key " + shorten.Quoted(err.Key) + ": " + err.Message
 	}
 	return "this is not TOML: " + err.Message
 }
@@ -210,10 +211,10 @@ func (r *reader) unknownKey(p tomldoc.Path, table, key string, fields []field, t
 	pos := r.doc.KeyPos(p)
 	near := nearest(key, known)
 	if near != "" && strings.EqualFold(near, key) {
-		r.fail(pos, "letter-case", fmt.Sprintf("unknown key %s %s: the case of letters counts", quoted(key), where), "write "+near)
+		r.fail(pos, "letter-case", fmt.Sprintf("unknown key %s %s: the case of letters counts", shorten.Quoted(key), where), "write "+near)
 		return
 	}
-	r.fail(pos, "unknown-key", fmt.Sprintf("unknown key %s %s", quoted(key), where), keyHint(key, near, known, tables))
+	r.fail(pos, "unknown-key", fmt.Sprintf("unknown key %s %s", shorten.Quoted(key), where), keyHint(key, near, known, tables))
 }
 
 func keyHint(key, near string, known []string, tables []Table) string {

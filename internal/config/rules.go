@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // Kind is the type of a value.
@@ -254,7 +256,7 @@ func describe(v any) string {
 		if v == "" {
 			return "an empty text"
 		}
-		return "the text " + quoted(v)
+		return "the text " + shorten.Quoted(v)
 	case int64:
 		return strconv.FormatInt(v, 10)
 	case float64:

@@ -12,6 +12,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // Bounds of the values that reach an engine's command line.
@@ -57,7 +58,7 @@ func CheckModel(name string) error {
 		return errors.New("no model is named: write a model's full id, such as claude-opus-5-5")
 	case !modelName().MatchString(name) || strings.Contains(name, "//"):
 		return fmt.Errorf("%s is no model name: write a full id, such as claude-opus-5-5 "+
-			"(a letter or digit first, then letters, digits and . _ : / @ [ ] -, at most 200, no //)", quoted(name))
+			"(a letter or digit first, then letters, digits and . _ : / @ [ ] -, at most 200, no //)", shorten.Quoted(name))
 	case aliases[name] != "":
 		return fmt.Errorf("%q is an alias, whose model and price change without notice: write the full id, such as %s",
 			name, aliases[name])
@@ -70,7 +71,7 @@ func CheckEngine(name string) error {
 	if slices.Contains(engine.Names, engine.Name(name)) {
 		return nil
 	}
-	return fmt.Errorf("%s is no engine: write one of %s", quoted(name), listed(engine.Names))
+	return fmt.Errorf("%s is no engine: write one of %s", shorten.Quoted(name), listed(engine.Names))
 }
 
 // CheckEffort refuses an effort that no engine knows.
@@ -79,7 +80,7 @@ func CheckEffort(effort string) error {
 		return nil
 	}
 	return fmt.Errorf("%s is no effort: write one of %s, or leave it empty for the engine's default",
-		quoted(effort), listed(Efforts[1:]))
+		shorten.Quoted(effort), listed(Efforts[1:]))
 }
 
 // CheckTurns refuses turns outside of 1 to 200.
@@ -131,7 +132,7 @@ func ParseMinutes(text string) (int, error) {
 
 func parseWhole(text string, low, high int) (int, error) {
 	if !wholeText().MatchString(text) {
-		return 0, fmt.Errorf("%s is no whole number: write one from %d to %d", quoted(text), low, high)
+		return 0, fmt.Errorf("%s is no whole number: write one from %d to %d", shorten.Quoted(text), low, high)
 	}
 	return strconv.Atoi(text)
 }
@@ -140,26 +141,17 @@ func parseWhole(text string, low, high int) (int, error) {
 func ParseBudget(text string) (float64, error) {
 	if !dollarText().MatchString(text) {
 		return 0, fmt.Errorf("%s is no number of dollars: write a number above 0 and up to %g, such as 0.50",
-			quoted(text), MaxBudgetUSD)
+			shorten.Quoted(text), MaxBudgetUSD)
 	}
 	usd, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%s is no number of dollars: %w", quoted(text), err)
+		return 0, fmt.Errorf("%s is no number of dollars: %w", shorten.Quoted(text), err)
 	}
 	return usd, CheckBudget(usd)
 }
 
 // FormatUSD writes dollars so that ParseBudget and an engine's command line read the same number.
 func FormatUSD(usd float64) string { return strconv.FormatFloat(usd, 'f', -1, 64) }
-
-// quoted shows a foreign value on one line of bounded length.
-func quoted(s string) string {
-	const limit = 60
-	if r := []rune(s); len(r) > limit {
-		return strconv.Quote(string(r[:limit])) + "…"
-	}
-	return strconv.Quote(s)
-}
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 

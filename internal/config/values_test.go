@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 func TestCheckModel(t *testing.T) {
@@ -149,7 +150,7 @@ func TestListed(t *testing.T) {
 	if got := listed([]string{"a", "b", "c"}); got != "a, b or c" {
 		t.Error(got)
 	}
-	if got := quoted(strings.Repeat("ä", 100)); got != `"`+strings.Repeat("ä", 60)+`"…` {
+	if got := shorten.Quoted(strings.Repeat("ä", 100)); got != `"`+strings.Repeat("ä", 60)+`"…` {
 		t.Error(got)
 	}
 }

@@ -43,13 +43,13 @@ func writeHuman(w io.Writer, ds []Diagnostic, colors map[Severity]string) error 
 		if color := colors[d.Severity]; color != "" {
 			severity = "\x1b[" + color + "m" + severity + "\x1b[0m"
 		}
-		if _, err := fmt.Fprintf(w, "%s: %s: %s [%s]\n", d.Position(), severity, oneLine(d.Message), d.Code); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: %s: %s [%s]\n", d.Position(), severity, Printable(d.Message), d.Code); err != nil {
 			return err
 		}
 		if d.Hint == "" {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "  hint: %s\n", oneLine(d.Hint)); err != nil {
+		if _, err := fmt.Fprintf(w, "  hint: %s\n", Printable(d.Hint)); err != nil {
 			return err
 		}
 	}
@@ -60,11 +60,11 @@ func writeHuman(w io.Writer, ds []Diagnostic, colors map[Severity]string) error 
 func (d Diagnostic) Position() string {
 	switch {
 	case d.Line == 0:
-		return oneLine(d.Path)
+		return Printable(d.Path)
 	case d.Col == 0:
-		return fmt.Sprintf("%s:%d", oneLine(d.Path), d.Line)
+		return fmt.Sprintf("%s:%d", Printable(d.Path), d.Line)
 	}
-	return fmt.Sprintf("%s:%d:%d", oneLine(d.Path), d.Line, d.Col)
+	return fmt.Sprintf("%s:%d:%d", Printable(d.Path), d.Line, d.Col)
 }
 
 // GitHub shows ten annotations of a level per step, so errors go first and the rest is counted.
@@ -117,11 +117,11 @@ func escapeProperty(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
 }
 
-// oneLine shows control characters as escapes, so that a file name cannot start a line of its own.
-func oneLine(s string) string {
+// Printable shows control characters but the tab as escapes, so that no text starts a line of its own or steers a terminal.
+func Printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if r < 0x20 || r == 0x7f || (r >= 0x80 && r < 0xa0) {
+		if r != '\t' && (r < 0x20 || r == 0x7f || (r >= 0x80 && r < 0xa0)) {
 			fmt.Fprintf(&b, "\\x%02x", r)
 			continue
 		}

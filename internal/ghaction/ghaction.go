@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/sethvargo/go-githubactions"
+
+	"github.com/issue-assistant/issue-assistant/internal/diag"
 )
 
 // MaxSummary is the size in bytes above which GitHub drops the whole summary of a step.
@@ -148,7 +150,7 @@ func (r Runner) Notice(msg string) { r.annotate("notice", msg) }
 
 func (r Runner) annotate(level, msg string) {
 	if !r.Active {
-		_, _ = fmt.Fprintf(r.Err, "issue-assistant: %s: %s\n", level, escapeControls(msg))
+		_, _ = fmt.Fprintf(r.Err, "issue-assistant: %s: %s\n", level, diag.Printable(msg))
 		return
 	}
 	a := githubactions.New(githubactions.WithWriter(r.Out))
@@ -173,16 +175,4 @@ func (r Runner) Mask(value string) {
 			a.AddMask(line)
 		}
 	}
-}
-
-func escapeControls(s string) string {
-	var b strings.Builder
-	for _, c := range s {
-		if c < 0x20 || c == 0x7f || (c >= 0x80 && c < 0xa0) {
-			fmt.Fprintf(&b, "\\x%02x", c)
-			continue
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // Kind says what a refusal means for the caller.
@@ -173,11 +175,7 @@ func oneLine(s string, n int) string {
 		}
 		return r
 	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > n {
-		return strings.TrimSpace(string(r[:n-1])) + "…"
-	}
-	return s
+	return shorten.To(n, strings.Join(strings.Fields(s), " "))
 }
 
 // fromTransport gives an Error for what a round trip returned, op standing in where the failure has none.

@@ -9,6 +9,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/comment"
 	"github.com/issue-assistant/issue-assistant/internal/ghapi"
 	"github.com/issue-assistant/issue-assistant/internal/sanitize"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 	"github.com/issue-assistant/issue-assistant/internal/task"
 )
 
@@ -142,9 +143,5 @@ func fatal(err error) bool { return ghapi.IsGone(err) }
 
 // brief is an error as the summary may show it: the request's error is one line without control characters.
 func brief(err error) string {
-	s := []rune(strings.Join(strings.Fields(err.Error()), " "))
-	if len(s) > 200 {
-		s = append(s[:200], '…')
-	}
-	return string(s)
+	return shorten.To(200, strings.Join(strings.Fields(err.Error()), " "))
 }

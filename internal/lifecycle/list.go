@@ -15,6 +15,7 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/ghapi"
 	"github.com/issue-assistant/issue-assistant/internal/sanitize"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // ListName is the artifact, and with .jsonl the file, of the list of issues.
@@ -46,20 +47,13 @@ const (
 
 func lineOf(i ghapi.Issue) Line {
 	l := Line{
-		Number: i.Number, Title: cut(sanitize.Material(i.Title), titleLength), Body: cut(sanitize.Material(i.Body), excerpt), State: i.State,
+		Number: i.Number, Title: shorten.To(titleLength, sanitize.Material(i.Title)), Body: shorten.To(excerpt, sanitize.Material(i.Body)), State: i.State,
 		StateReason: i.StateReason, Labels: i.Labels, Comments: i.Comments, Created: i.CreatedAt, Closed: i.ClosedAt, Updated: i.UpdatedAt,
 	}
 	if l.Labels == nil {
 		l.Labels = []string{}
 	}
 	return l
-}
-
-func cut(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
 }
 
 // ListSource is what the list is read from; [*ghapi.Client] is one.

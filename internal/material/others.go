@@ -13,6 +13,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/config"
 	"github.com/issue-assistant/issue-assistant/internal/ghapi"
 	"github.com/issue-assistant/issue-assistant/internal/sanitize"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 	"github.com/issue-assistant/issue-assistant/internal/task"
 )
 
@@ -63,7 +64,7 @@ func RecordOf(i ghapi.Issue, secrets []string) Record { return recordOf(i, secre
 func recordOf(i ghapi.Issue, secrets []string, cleaned bool) Record {
 	short := excerpt
 	if cleaned {
-		short = shorten
+		short = brief
 	}
 	r := Record{
 		Number: i.Number, Title: short(i.Title, titleLimit, secrets), State: i.State, StateReason: i.StateReason,
@@ -117,17 +118,12 @@ func excerpt(s string, limit int, secrets []string) string {
 	if r := []rune(s); len(r) > 4*limit {
 		s = string(r[:4*limit])
 	}
-	return shorten(sanitize.Material(s), limit, secrets)
+	return brief(sanitize.Material(s), limit, secrets)
 }
 
-// shorten is excerpt of a text that was cleaned.
-func shorten(s string, limit int, secrets []string) string {
-	s = oneLine(sanitize.MaskSecrets(s, secrets))
-	kept, cut := head(s, limit-1)
-	if cut > 0 {
-		return kept + "…"
-	}
-	return s
+// brief is excerpt of a text that was cleaned.
+func brief(s string, limit int, secrets []string) string {
+	return shorten.To(limit, oneLine(sanitize.MaskSecrets(s, secrets)))
 }
 
 func dateOnly(at time.Time) string {

@@ -200,7 +200,7 @@ func TestEnvironmentValues(t *testing.T) {
 	t.Parallel()
 	m := newMaker(5)
 	value := m.of(alnumAll+"-_.", 60)
-	env := []string{value, "short", "", "Tr0ub4dor"}
+	env := []string{value, "short", "", "Tr0ub4dor", "Schlüsselbund-Ärger-42"}
 	for what, text := range map[string]string{
 		"whole":            "x " + value + " y",
 		"the first half":   value[:14],
@@ -210,6 +210,7 @@ func TestEnvironmentValues(t *testing.T) {
 		"base64 shifted 2": base64.URLEncoding.EncodeToString([]byte("u:" + value)),
 		"hex":              hex.EncodeToString([]byte(value)),
 		"reversed":         reversed(value),
+		"reversed letters": "24-regrÄ-dnublessülhcS",
 		"percent-encoded":  url.QueryEscape(value),
 		"over a line":      value[:8] + "\n" + value[8:16],
 		"a short value":    "log in with Tr0ub4dor.",

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/issue-assistant/issue-assistant/internal/config"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // Facts is all that the choice of a task rests on. Package cli collects it; nothing here reads anything.
@@ -107,7 +108,7 @@ func refuse(f Facts) (Decision, bool) {
 	}
 	return Decision{
 		Task: None, Refused: true,
-		Reason: fmt.Sprintf("this run is of %s; the assistant runs on the default branch %s only", clip(f.Ref), clip(f.DefaultBranch)),
+		Reason: fmt.Sprintf("this run is of %s; the assistant runs on the default branch %s only", shorten.To(maxShown, f.Ref), shorten.To(maxShown, f.DefaultBranch)),
 	}, true
 }
 
@@ -125,7 +126,7 @@ func (f Facts) dispatched() Decision {
 	}
 	if !slices.Contains(Names, asked) {
 		_, err := Parse(f.Asked)
-		reason := fmt.Sprintf("the task %q cannot be asked for", clip(f.Asked))
+		reason := fmt.Sprintf("the task %q cannot be asked for", shorten.To(maxShown, f.Asked))
 		if err != nil {
 			reason = err.Error()
 		}
@@ -140,7 +141,7 @@ func (f Facts) skip() string {
 	case f.Fork:
 		return "fork: no secrets, skipped"
 	case f.Event != "issues" && f.Event != "issue_comment":
-		return fmt.Sprintf("the event %s starts no task", clip(f.Event))
+		return fmt.Sprintf("the event %s starts no task", shorten.To(maxShown, f.Event))
 	case f.Issue.PullRequest:
 		return "a pull request, not an issue"
 	case f.Sender.Bot:
@@ -175,7 +176,7 @@ func (f Facts) route() Decision {
 	case "issue_comment.edited":
 		return f.commentEdited()
 	}
-	return none(fmt.Sprintf("%s starts no task when it is %s", clip(f.Event), clip(f.Action)))
+	return none(fmt.Sprintf("%s starts no task when it is %s", shorten.To(maxShown, f.Event), shorten.To(maxShown, f.Action)))
 }
 
 func (f Facts) opened() Decision {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // Name is a task's name, as it stands in workflows, outputs and records.
@@ -23,6 +25,9 @@ const (
 // Names lists the five tasks without None.
 var Names = []Name{Triage, Reanalyze, FollowUp, MaintainerReply, ReleaseReply}
 
+// maxShown bounds what a reason shows of a foreign word, in characters.
+const maxShown = 60
+
 // Parse reads a task's name; None is one.
 func Parse(text string) (Name, error) {
 	if n := Name(text); n == None || slices.Contains(Names, n) {
@@ -32,16 +37,8 @@ func Parse(text string) (Name, error) {
 	for i, n := range Names {
 		names[i] = string(n)
 	}
-	return "", fmt.Errorf("unknown task %q: use one of %s", clip(text), strings.Join(names, ", "))
+	return "", fmt.Errorf("unknown task %q: use one of %s", shorten.To(maxShown, text), strings.Join(names, ", "))
 }
 
 // IsReply reports whether the task is a yes-or-no question over two files, asked of the light model.
 func (n Name) IsReply() bool { return n == MaintainerReply || n == ReleaseReply }
-
-func clip(s string) string {
-	const limit = 60
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit]) + "…"
-	}
-	return s
-}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 
 	"github.com/BurntSushi/toml"
 )
@@ -185,9 +186,5 @@ func onHeader(text string, offset int) bool {
 // oneLine bounds the decoder's words, which may hold text of the file.
 func oneLine(s string) string {
 	const limit = 200
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit]) + "…"
-	}
-	return s
+	return shorten.To(limit, strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " "))
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
 
 // maxColumns is how wide the table for the terminal may be.
@@ -160,7 +162,7 @@ func (rep Report) Text(w io.Writer) error {
 		if i == len(table)-1 {
 			b.WriteString(strings.Repeat("-", widths[0]+rest) + "\n")
 		}
-		b.WriteString(padRight(cut(line[0], widths[0]), widths[0]))
+		b.WriteString(padRight(shorten.To(widths[0], line[0]), widths[0]))
 		for k, cell := range line[1:] {
 			b.WriteString(gap + strings.Repeat(" ", widths[k+1]-utf8.RuneCountInString(cell)) + cell)
 		}
@@ -194,13 +196,6 @@ func (rep Report) table(columns []column) [][]string {
 
 func padRight(s string, width int) string {
 	return s + strings.Repeat(" ", max(width-utf8.RuneCountInString(s), 0))
-}
-
-func cut(s string, width int) string {
-	if utf8.RuneCountInString(s) <= width {
-		return s
-	}
-	return string([]rune(s)[:width-1]) + "…"
 }
 
 // sentences are the forecast, the endings and the advice in words.
