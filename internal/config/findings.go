@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/issue-assistant/issue-assistant/internal/config/tomldoc"
 	"github.com/issue-assistant/issue-assistant/internal/diag"
+	"github.com/issue-assistant/issue-assistant/internal/glob"
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
 	"github.com/issue-assistant/issue-assistant/internal/shorten"
 )
@@ -46,42 +46,12 @@ func (a Accept) Covers(tool, rule, file string) bool {
 // MatchPath matches a path from the repository's root with a glob: * and ? stay in one folder, ** crosses folders, [a-z]
 // is one character, and a glob without special characters is a file or a whole folder, so that tests does not cover
 // tests_old.
-func MatchPath(glob, file string) bool {
-	clean := func(s string) []string { return strings.Split(strings.Trim(s, "/"), "/") }
-	if !strings.ContainsAny(glob, `*?[\`) {
-		want, have := clean(glob), clean(file)
-		return len(have) >= len(want) && slices.Equal(have[:len(want)], want)
+func MatchPath(pattern, file string) bool {
+	pattern, file = strings.Trim(pattern, "/"), strings.Trim(file, "/")
+	if !strings.ContainsAny(pattern, `*?[\`) {
+		return file == pattern || strings.HasPrefix(file, pattern+"/")
 	}
-	return matchParts(clean(glob), clean(file))
-}
-
-// matchParts takes time proportional to pattern times path at worst: it goes back to the last ** only.
-func matchParts(glob, file []string) bool {
-	star, mark, g, f := -1, 0, 0, 0
-	for f < len(file) {
-		switch {
-		case g < len(glob) && glob[g] == "**":
-			star, mark = g, f
-			g++
-		case g < len(glob) && matchPart(glob[g], file[f]):
-			g++
-			f++
-		case star >= 0:
-			mark++
-			g, f = star+1, mark
-		default:
-			return false
-		}
-	}
-	for g < len(glob) && glob[g] == "**" {
-		g++
-	}
-	return g == len(glob)
-}
-
-func matchPart(glob, name string) bool {
-	ok, err := path.Match(glob, name)
-	return err == nil && ok
+	return glob.Path(pattern, file)
 }
 
 // FindingRules describes the keys of one [[accept]]; expires, a date of TOML, is read beside them.

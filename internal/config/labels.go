@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/glob"
+)
 
 // Label is one [[label]] of labels.toml.
 type Label struct {
@@ -88,30 +92,9 @@ func (f LabelFile) Find(name string) (Label, bool) {
 // does not matter.
 func DenyLabel(patterns []string, name string) bool {
 	for _, p := range patterns {
-		if matchStar(FoldLabel(p), FoldLabel(name)) {
+		if glob.Text(FoldLabel(p), FoldLabel(name)) {
 			return true
 		}
 	}
 	return false
-}
-
-// matchStar matches in time proportional to pattern times name at worst: it goes back to the last star only.
-func matchStar(pattern, name string) bool {
-	star, mark, p, n := -1, 0, 0, 0
-	for n < len(name) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, n
-			p++
-		case p < len(pattern) && pattern[p] == name[n]:
-			p++
-			n++
-		case star >= 0:
-			mark++
-			p, n = star+1, mark
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
 }

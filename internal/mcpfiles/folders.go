@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/glob"
 )
 
 // Caps. They keep one answer well below what an engine cuts off itself.
@@ -174,33 +176,12 @@ func (p place) content() ([]byte, error) {
 }
 
 // fits reports whether a path fits a glob; "" fits all.
-func fits(glob, rel string) bool {
-	if glob == "" {
+func fits(pattern, rel string) bool {
+	if pattern == "" {
 		return true
 	}
-	if !strings.Contains(glob, "/") {
-		ok, err := path.Match(glob, path.Base(rel))
-		return ok && err == nil
+	if !strings.Contains(pattern, "/") {
+		return glob.Path(pattern, path.Base(rel))
 	}
-	return fitsParts(strings.Split(strings.TrimPrefix(glob, "/"), "/"), strings.Split(rel, "/"))
-}
-
-// fitsParts fits name by name with one memory per pattern, so that many ** cost nothing.
-func fitsParts(globs, names []string) bool {
-	can := make([]bool, len(names)+1)
-	can[0] = true
-	for _, g := range globs {
-		next := make([]bool, len(names)+1)
-		for i := range can {
-			switch {
-			case g == "**":
-				next[i] = can[i] || i > 0 && next[i-1]
-			case i > 0 && can[i-1]:
-				ok, err := path.Match(g, names[i-1])
-				next[i] = ok && err == nil
-			}
-		}
-		can = next
-	}
-	return can[len(names)]
+	return glob.Path(strings.TrimPrefix(pattern, "/"), rel)
 }
