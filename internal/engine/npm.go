@@ -5,12 +5,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // maxPackage bounds how much of a package.json is read.
 const maxPackage = 64 << 10
 
-// PackageVersion is the version in the first package.json of that name at or above path, at most up folders away; ""
+// PackageVersion is the version in the first package.json at or above path whose name begins so, at most up folders away; ""
 // when there is none.
 func PackageVersion(path, name string, up int) string {
 	path, err := filepath.EvalSymlinks(path)
@@ -40,7 +41,7 @@ func versionIn(path, name string) string {
 		Name    string `json:"name"`
 		Version string `json:"version"`
 	}
-	if json.Unmarshal(data, &p) != nil || p.Name != name || len(p.Version) > 64 {
+	if json.Unmarshal(data, &p) != nil || !strings.HasPrefix(p.Name, name) || len(p.Version) > 64 {
 		return ""
 	}
 	return p.Version

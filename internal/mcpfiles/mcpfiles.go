@@ -20,6 +20,17 @@ import (
 // every folder.
 const Command = "mcp-files"
 
+// Args is the command with its arguments. Empty names are left out.
+func Args(roots ...string) []string {
+	args := []string{Command}
+	for _, root := range roots {
+		if root != "" {
+			args = append(args, "--root", root)
+		}
+	}
+	return args
+}
+
 // Options say what may be read.
 type Options struct {
 	Roots   []string // folders, the checkout first: relative paths start there

@@ -7,7 +7,6 @@ package claude
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -65,15 +64,12 @@ func (Driver) Credentials() []engine.CredentialVar {
 
 // Refuses names a provider that signs its own requests: nothing could stand between it and the engine.
 func (Driver) Refuses(getenv func(string) string) string {
-	for _, name := range []string{"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"} {
-		switch strings.ToLower(getenv(name)) {
-		case "", "0", "false", "no", "off":
-		default:
-			return name + " is set: this provider signs its own requests, so no budget can be held there; " +
-				"remove it and use ANTHROPIC_API_KEY"
-		}
+	name := engine.SwitchedOn(getenv, "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY")
+	if name == "" {
+		return ""
 	}
-	return ""
+	return name + " is set: this provider signs its own requests, so no budget can be held there; " +
+		"remove it and use ANTHROPIC_API_KEY"
 }
 
 // Command builds the command line of one run.
@@ -82,8 +78,8 @@ func (Driver) Refuses(getenv func(string) string) string {
 // --tools without --allowed-tools keeps reading inside the working folder; DISABLE_ATTACHMENTS keeps `@path` in a text
 // from being replaced by a file.
 func (Driver) Command(s engine.Setup) (engine.Command, error) {
-	if s.Model == "" || s.MaxTurns < 1 || s.MaxBudgetUSD <= 0 {
-		return engine.Command{}, errors.New("a model, turns and a budget are needed: 0 turns would mean no limit")
+	if err := s.Limited(); err != nil {
+		return engine.Command{}, err
 	}
 	args := []string{
 		"-p",
@@ -121,7 +117,7 @@ func (Driver) Command(s engine.Setup) (engine.Command, error) {
 	if s.Material != "" && !inside(s.Checkout, s.Material) {
 		args = append(args, "--add-dir", s.Material)
 	}
-	return engine.Command{Path: s.CLI, Args: args, Env: environment(s), Dir: s.Checkout, Stdin: prompt(s.Prompt)}, nil
+	return engine.Command{Path: s.CLI, Args: args, Env: environment(s), Dir: s.Checkout, Stdin: s.Task("/!#")}, nil
 }
 
 // conversation says what becomes of the conversation. Without the snapshot switched off, a resumed run would keep the
@@ -155,14 +151,6 @@ func environment(s engine.Setup) []string {
 		env = append(env, "MAX_THINKING_TOKENS="+strconv.Itoa(maxThinkingTokens))
 	}
 	return env
-}
-
-// prompt keeps a task that begins like a command (`/cost`) from being taken for one.
-func prompt(task []byte) []byte {
-	if trimmed := bytes.TrimLeft(task, " \t\r\n\v\f\ufeff"); len(trimmed) > 0 && strings.ContainsRune("/!#", rune(trimmed[0])) {
-		return append([]byte("Your task:\n\n"), task...)
-	}
-	return task
 }
 
 // inside reports whether path is root or below it. Both are absolute.

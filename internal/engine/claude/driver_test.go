@@ -165,9 +165,11 @@ func TestBinaryAndVersion(t *testing.T) {
 	if err != nil || path != filepath.Join(pack, "claude") {
 		t.Fatal(path, err)
 	}
+	const name = `{"name":"@anthropic-ai/claude-code-linux-x64-musl",`
 	for text, want := range map[string]string{
-		"": "", `{"version":"2.1.332"}`: "2.1.332", `{"version":""}`: "", `{"version":7}`: "", `{`: "",
-		`{"version":"` + strings.Repeat("9", 65) + `"}`: "", `{"version":"1","x":"` + strings.Repeat("x", maxPackage) + `"}`: "",
+		"": "", name + `"version":"2.1.332"}`: "2.1.332", name + `"version":""}`: "", name + `"version":7}`: "", `{`: "",
+		name + `"version":"` + strings.Repeat("9", 65) + `"}`: "", name + `"version":"1","x":"` + strings.Repeat("x", 64<<10) + `"}`: "",
+		`{"name":"another","version":"2.1.332"}`: "", `{"version":"2.1.332"}`: "",
 	} {
 		if err := os.WriteFile(filepath.Join(pack, "package.json"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -71,10 +70,7 @@ func (Driver) Binary(dir, goos, goarch string) (string, error) {
 		return "", fmt.Errorf("there is no Codex for %s/%s: use linux or darwin on amd64 or arm64", goos, goarch)
 	}
 	path := filepath.Join(dir, "node_modules", "@openai", "codex-"+goos+"-"+arch, "vendor", triple+"-"+system, "bin", "codex")
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return "", fmt.Errorf("no Codex in %s: run `npm ci --ignore-scripts` there", path)
-	}
-	return path, nil
+	return engine.Installed("Codex", path)
 }
 
 // Version reads the version from the package that holds the program: 0.171.0-linux-x64 is 0.171.0.
@@ -90,8 +86,8 @@ func (Driver) Version(path string) string {
 // catalog of one. --ignore-user-config and the missing trust keep the checkout's .codex out, project_doc_max_bytes its
 // AGENTS.md. --strict-config turns an option that a later version renames into an error.
 func (d Driver) Command(s engine.Setup) (engine.Command, error) {
-	if s.Model == "" || s.MaxTurns < 1 || s.MaxBudgetUSD <= 0 {
-		return engine.Command{}, errors.New("a model, turns and a budget are needed")
+	if err := s.Limited(); err != nil {
+		return engine.Command{}, err
 	}
 	if s.Self == "" {
 		return engine.Command{}, errors.New("the path of this program is unknown, and Codex reads files through it")
@@ -130,17 +126,13 @@ func (d Driver) Command(s engine.Setup) (engine.Command, error) {
 
 // config are the values of -c, as TOML.
 func (Driver) config(s engine.Setup, effort string) []string {
-	roots := []string{mcpfiles.Command, "--root", s.Checkout}
-	if s.Material != "" {
-		roots = append(roots, "--root", s.Material)
-	}
 	options := []string{
 		"model_provider=" + quote("meter"),
 		fmt.Sprintf("model_providers.meter={name=%s,base_url=%s,env_key=%s,wire_api=%s,request_max_retries=%d,stream_max_retries=%d}",
 			quote("meter"), quote(s.BaseURL+"/v1"), quote(s.Credential.Name), quote("responses"), maxRetries, maxRetries),
 		"model_instructions_file=" + quote(s.RulesFile),
 		"model_catalog_json=" + quote(filepath.Join(s.Home, catalogFile)),
-		"mcp_servers.files={command=" + quote(s.Self) + ",args=" + quoteAll(roots) + ",required=true}",
+		"mcp_servers.files={command=" + quote(s.Self) + ",args=" + quoteAll(mcpfiles.Args(s.Checkout, s.Material)) + ",required=true}",
 		"project_doc_max_bytes=0",
 		"skills.include_instructions=false",
 		"include_environment_context=false",

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -56,15 +55,12 @@ func (Driver) Credentials() []engine.CredentialVar {
 
 // Refuses names the ways to sign in that the meter cannot stand behind.
 func (Driver) Refuses(getenv func(string) string) string {
-	for _, name := range []string{"GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"} {
-		switch strings.ToLower(getenv(name)) {
-		case "", "0", "false", "no", "off":
-		default:
-			return name + " is set: this provider is signed in to in a way of its own, so no budget can be held there; " +
-				"remove it and use GEMINI_API_KEY"
-		}
+	name := engine.SwitchedOn(getenv, "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA")
+	if name == "" {
+		return ""
 	}
-	return ""
+	return name + " is set: this provider is signed in to in a way of its own, so no budget can be held there; " +
+		"remove it and use GEMINI_API_KEY"
 }
 
 // Binary is the program in a folder that `npm ci --ignore-scripts` filled. It is JavaScript and starts Node.js from PATH.
@@ -73,10 +69,7 @@ func (Driver) Binary(dir, goos, goarch string) (string, error) {
 		return "", fmt.Errorf("there is no Gemini CLI for %s/%s: use linux or darwin", goos, goarch)
 	}
 	path := filepath.Join(dir, "node_modules", "@google", "gemini-cli", "bundle", "gemini.js")
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return "", fmt.Errorf("no Gemini CLI in %s: run `npm ci --ignore-scripts` there", path)
-	}
-	return path, nil
+	return engine.Installed("Gemini CLI", path)
 }
 
 // Version reads the version from the package that holds the program.
@@ -92,8 +85,8 @@ func (Driver) Version(path string) string {
 // symbolic link would bring any file of the machine there. It reads through our own tools, and the policy, which no
 // settings outrank, leaves it those alone.
 func (d Driver) Command(s engine.Setup) (engine.Command, error) {
-	if s.Model == "" || s.MaxTurns < 1 || s.MaxBudgetUSD <= 0 {
-		return engine.Command{}, errors.New("a model, turns and a budget are needed")
+	if err := s.Limited(); err != nil {
+		return engine.Command{}, err
 	}
 	if s.Self == "" {
 		return engine.Command{}, errors.New("the path of this program is unknown, and Gemini reads files through it")
@@ -130,10 +123,6 @@ func takesSchema(model string) bool { return strings.HasPrefix(model, "gemini-3"
 
 // settings are the CLI's own.
 func (Driver) settings(s engine.Setup) map[string]any {
-	roots := []string{mcpfiles.Command, "--root", s.Checkout}
-	if s.Material != "" {
-		roots = append(roots, "--root", s.Material)
-	}
 	generate := map[string]any{}
 	if len(s.Schema) > 0 && takesSchema(s.Model) {
 		generate["responseMimeType"] = "application/json"
@@ -148,7 +137,7 @@ func (Driver) settings(s engine.Setup) map[string]any {
 		"general":    map[string]any{"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "maxAttempts": maxAttempts},
 		"model":      map[string]any{"maxSessionTurns": s.MaxTurns},
 		"context":    map[string]any{"includeDirectoryTree": false, "discoveryMaxDirs": 0},
-		"mcpServers": map[string]any{serverName: map[string]any{"command": s.Self, "args": roots}},
+		"mcpServers": map[string]any{serverName: map[string]any{"command": s.Self, "args": mcpfiles.Args(s.Checkout, s.Material)}},
 	}
 	if len(generate) > 0 {
 		settings["modelConfigs"] = map[string]any{"overrides": []any{map[string]any{
@@ -181,13 +170,9 @@ func policy() []byte {
 		"[[rule]]\ntoolName = [%s]\ndecision = \"allow\"\npriority = 950\n", strings.Join(names, ", "))
 }
 
-// prompt keeps a task that begins like a command from being taken for one, and adds the schema where the model takes it
-// in no other way.
+// prompt is the task, with the schema where the model takes it in no other way.
 func (Driver) prompt(s engine.Setup) []byte {
-	task := s.Prompt
-	if trimmed := bytes.TrimLeft(task, " \t\r\n\v\f\ufeff"); len(trimmed) > 0 && strings.ContainsRune("/!?#", rune(trimmed[0])) {
-		task = append([]byte("Your task:\n\n"), task...)
-	}
+	task := s.Task("/!?#")
 	if len(s.Schema) == 0 || takesSchema(s.Model) {
 		return task
 	}
