@@ -94,13 +94,8 @@ func escapeLen(b []byte) int {
 
 // object calls f for every member, with the scanner at its value; f reads the value.
 func (s *scan) object(f func(key string) error) error {
-	if err := s.open('{'); err != nil {
+	if more, err := s.open('{', '}'); !more {
 		return err
-	}
-	if s.peek() == '}' {
-		s.i++
-		s.depth--
-		return nil
 	}
 	var seen []string
 	for {
@@ -133,13 +128,8 @@ func (s *scan) object(f func(key string) error) error {
 
 // array calls f with the scanner at each element; f reads it.
 func (s *scan) array(f func() error) error {
-	if err := s.open('['); err != nil {
+	if more, err := s.open('[', ']'); !more {
 		return err
-	}
-	if s.peek() == ']' {
-		s.i++
-		s.depth--
-		return nil
 	}
 	for {
 		s.peek()
@@ -152,13 +142,23 @@ func (s *scan) array(f func() error) error {
 	}
 }
 
-func (s *scan) open(c byte) error {
+// open enters an object or a list; more is false when it ends at once.
+func (s *scan) open(begin, end byte) (more bool, err error) {
 	if s.depth++; s.depth > maxDepth {
-		return errDepth
+		return false, errDepth
 	}
-	return s.expect(c)
+	if err := s.expect(begin); err != nil {
+		return false, err
+	}
+	if s.peek() != end {
+		return true, nil
+	}
+	s.i++
+	s.depth--
+	return false, nil
 }
 
+// next passes over the comma before another member; more is false at the end of the object or list.
 func (s *scan) next(end byte) (more bool, err error) {
 	switch s.peek() {
 	case ',':
@@ -195,13 +195,8 @@ func (s *scan) skip() ([]byte, error) {
 
 // skipObject passes over an object that nothing depends on; its keys may be anything.
 func (s *scan) skipObject() error {
-	if err := s.open('{'); err != nil {
+	if more, err := s.open('{', '}'); !more {
 		return err
-	}
-	if s.peek() == '}' {
-		s.i++
-		s.depth--
-		return nil
 	}
 	for {
 		if _, err := s.str(); err != nil {
