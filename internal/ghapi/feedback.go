@@ -45,14 +45,9 @@ func (c *Client) Feedback(ctx context.Context, number int) (Feedback, error) {
 	var data struct {
 		Repository struct {
 			Pull *struct {
-				State   string `json:"state"`
-				Head    string `json:"headRefOid"`
-				Threads struct {
-					Page  gqlPage `json:"pageInfo"`
-					Nodes []struct {
-						Resolved bool `json:"isResolved"`
-					} `json:"nodes"`
-				} `json:"reviewThreads"`
+				State    string                 `json:"state"`
+				Head     string                 `json:"headRefOid"`
+				Threads  gqlNodes[gqlThread]    `json:"reviewThreads"`
 				Reviews  struct{ Nodes []said } `json:"reviews"`
 				Comments struct{ Nodes []said } `json:"comments"`
 			} `json:"pullRequest"`
@@ -65,12 +60,7 @@ func (c *Client) Feedback(ctx context.Context, number int) (Feedback, error) {
 	if p == nil {
 		return Feedback{}, &Error{Op: "query Feedback " + itoa(number), Kind: KindNotFound}
 	}
-	out := Feedback{State: strings.ToLower(p.State), Head: p.Head}
-	for _, t := range p.Threads.Nodes {
-		if !t.Resolved {
-			out.OpenThreads++
-		}
-	}
+	out := Feedback{State: strings.ToLower(p.State), Head: p.Head, OpenThreads: unresolved(p.Threads.Nodes)}
 	if p.Threads.Page.HasNext {
 		var err error
 		if out.OpenThreads, err = c.OpenReviewThreads(ctx, number); err != nil {

@@ -140,6 +140,12 @@ func (a *gqlActor) user() User {
 	return User{Login: login, ID: a.ID, Type: kind}
 }
 
+// gqlNodes is one page of a list.
+type gqlNodes[N any] struct {
+	Page  gqlPage `json:"pageInfo"`
+	Nodes []*N    `json:"nodes"`
+}
+
 type gqlPage struct {
 	HasNext bool   `json:"hasNextPage"`
 	End     string `json:"endCursor"`

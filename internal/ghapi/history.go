@@ -49,9 +49,7 @@ type gqlHistory struct {
 			} `json:"label"`
 		} `json:"nodes"`
 	} `json:"timelineItems"`
-	Closers struct {
-		Nodes []gqlPull `json:"nodes"`
-	} `json:"closedByPullRequestsReferences"`
+	Closers gqlNodes[gqlPull] `json:"closedByPullRequestsReferences"`
 }
 
 const historyFragment = `
@@ -150,8 +148,6 @@ func (g *gqlHistory) history() History {
 			Label: e.Label.Name, Reason: strings.ToLower(e.Reason),
 		})
 	}
-	for _, p := range g.Closers.Nodes {
-		h.Closers = append(h.Closers, p.pull())
-	}
+	h.Closers = convert(g.Closers.Nodes, (*gqlPull).pull)
 	return h
 }

@@ -94,18 +94,12 @@ func (c *Client) Issues(ctx context.Context, f IssueFilter) iter.Seq2[Issue, err
 	return cursor(func(after any) ([]Issue, gqlPage, error) {
 		var data struct {
 			Repository struct {
-				Issues struct {
-					Page  gqlPage    `json:"pageInfo"`
-					Nodes []gqlIssue `json:"nodes"`
-				} `json:"issues"`
+				Issues gqlNodes[gqlIssue] `json:"issues"`
 			} `json:"repository"`
 		}
 		err := c.query(ctx, queryIssues, c.repoVars(map[string]any{"first": perPage, "after": after, "filter": filter, "order": order}), &data)
-		list := make([]Issue, 0, len(data.Repository.Issues.Nodes))
-		for _, n := range data.Repository.Issues.Nodes {
-			list = append(list, n.issue())
-		}
-		return list, data.Repository.Issues.Page, err
+		page := data.Repository.Issues
+		return convert(page.Nodes, (*gqlIssue).issue), page.Page, err
 	})
 }
 
@@ -208,19 +202,13 @@ func (c *Client) Discussions(ctx context.Context, n int) ([]Discussion, error) {
 	return Collect(cursor(func(after any) ([]Discussion, gqlPage, error) {
 		var data struct {
 			Repository struct {
-				Discussions struct {
-					Page  gqlPage         `json:"pageInfo"`
-					Nodes []gqlDiscussion `json:"nodes"`
-				} `json:"discussions"`
+				Discussions gqlNodes[gqlDiscussion] `json:"discussions"`
 			} `json:"repository"`
 		}
 		first := min(perPage, max(n, 1))
 		err := c.query(ctx, queryDiscussions, c.repoVars(map[string]any{"first": first, "after": after}), &data)
-		list := make([]Discussion, 0, len(data.Repository.Discussions.Nodes))
-		for _, d := range data.Repository.Discussions.Nodes {
-			list = append(list, d.discussion())
-		}
-		return list, data.Repository.Discussions.Page, err
+		page := data.Repository.Discussions
+		return convert(page.Nodes, (*gqlDiscussion).discussion), page.Page, err
 	}), n)
 }
 

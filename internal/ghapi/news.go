@@ -41,17 +41,9 @@ const queryNews = `query News($owner: String!, $name: String!, $since: DateTime!
 func (c *Client) News(ctx context.Context, since time.Time) (News, error) {
 	var data struct {
 		Repository struct {
-			Issues struct {
-				Page  gqlPage    `json:"pageInfo"`
-				Nodes []gqlIssue `json:"nodes"`
-			} `json:"issues"`
-			Discussions struct {
-				Nodes []gqlDiscussion `json:"nodes"`
-			} `json:"discussions"`
-			Pulls struct {
-				Page  gqlPage   `json:"pageInfo"`
-				Nodes []gqlPull `json:"nodes"`
-			} `json:"pullRequests"`
+			Issues      gqlNodes[gqlIssue]      `json:"issues"`
+			Discussions gqlNodes[gqlDiscussion] `json:"discussions"`
+			Pulls       gqlNodes[gqlPull]       `json:"pullRequests"`
 		} `json:"repository"`
 	}
 	vars := map[string]any{"since": since.UTC().Format(time.RFC3339), "pulls": pullsPerPage}
@@ -59,15 +51,9 @@ func (c *Client) News(ctx context.Context, since time.Time) (News, error) {
 		return News{}, err
 	}
 	r := data.Repository
-	out := News{MoreIssues: r.Issues.Page.HasNext, MorePulls: r.Pulls.Page.HasNext}
-	for i := range r.Issues.Nodes {
-		out.Issues = append(out.Issues, r.Issues.Nodes[i].issue())
-	}
-	for i := range r.Discussions.Nodes {
-		out.Discussions = append(out.Discussions, r.Discussions.Nodes[i].discussion())
-	}
-	for i := range r.Pulls.Nodes {
-		out.Pulls = append(out.Pulls, r.Pulls.Nodes[i].pull())
-	}
-	return out, nil
+	return News{
+		Issues: convert(r.Issues.Nodes, (*gqlIssue).issue), MoreIssues: r.Issues.Page.HasNext,
+		Discussions: convert(r.Discussions.Nodes, (*gqlDiscussion).discussion),
+		Pulls:       convert(r.Pulls.Nodes, (*gqlPull).pull), MorePulls: r.Pulls.Page.HasNext,
+	}, nil
 }

@@ -54,10 +54,7 @@ func (c *Client) PullRequests(ctx context.Context, states ...string) iter.Seq2[P
 	return cursor(func(after any) ([]PullRequest, gqlPage, error) {
 		var data struct {
 			Repository struct {
-				Pulls struct {
-					Page  gqlPage   `json:"pageInfo"`
-					Nodes []gqlPull `json:"nodes"`
-				} `json:"pullRequests"`
+				Pulls gqlNodes[gqlPull] `json:"pullRequests"`
 			} `json:"repository"`
 		}
 		vars := map[string]any{"first": pullsPerPage, "after": after, "states": nil}
@@ -65,11 +62,8 @@ func (c *Client) PullRequests(ctx context.Context, states ...string) iter.Seq2[P
 			vars["states"] = upper
 		}
 		err := c.query(ctx, queryPulls, c.repoVars(vars), &data)
-		list := make([]PullRequest, 0, len(data.Repository.Pulls.Nodes))
-		for _, p := range data.Repository.Pulls.Nodes {
-			list = append(list, p.pull())
-		}
-		return list, data.Repository.Pulls.Page, err
+		page := data.Repository.Pulls
+		return convert(page.Nodes, (*gqlPull).pull), page.Page, err
 	})
 }
 
@@ -81,9 +75,7 @@ func (c *Client) ClosingPullRequests(ctx context.Context, issue int) ([]PullRequ
 	var data struct {
 		Repository struct {
 			Issue *struct {
-				Refs struct {
-					Nodes []gqlPull `json:"nodes"`
-				} `json:"closedByPullRequestsReferences"`
+				Refs gqlNodes[gqlPull] `json:"closedByPullRequestsReferences"`
 			} `json:"issue"`
 		} `json:"repository"`
 	}
@@ -93,25 +85,20 @@ func (c *Client) ClosingPullRequests(ctx context.Context, issue int) ([]PullRequ
 	if data.Repository.Issue == nil {
 		return nil, &Error{Op: "query Closers " + itoa(issue), Kind: KindNotFound}
 	}
-	var list []PullRequest
-	for _, p := range data.Repository.Issue.Refs.Nodes {
-		list = append(list, p.pull())
-	}
-	return list, nil
+	return convert(data.Repository.Issue.Refs.Nodes, (*gqlPull).pull), nil
+}
+
+type gqlThread struct {
+	Resolved bool `json:"isResolved"`
 }
 
 // OpenReviewThreads counts the unresolved review threads of a pull request.
 func (c *Client) OpenReviewThreads(ctx context.Context, number int) (int, error) {
-	resolved, err := Collect(cursor(func(after any) ([]bool, gqlPage, error) {
+	threads, err := Collect(cursor(func(after any) ([]*gqlThread, gqlPage, error) {
 		var data struct {
 			Repository struct {
 				Pull *struct {
-					Threads struct {
-						Page  gqlPage `json:"pageInfo"`
-						Nodes []struct {
-							Resolved bool `json:"isResolved"`
-						} `json:"nodes"`
-					} `json:"reviewThreads"`
+					Threads gqlNodes[gqlThread] `json:"reviewThreads"`
 				} `json:"pullRequest"`
 			} `json:"repository"`
 		}
@@ -121,17 +108,18 @@ func (c *Client) OpenReviewThreads(ctx context.Context, number int) (int, error)
 		if data.Repository.Pull == nil {
 			return nil, gqlPage{}, &Error{Op: "query Threads " + itoa(number), Kind: KindNotFound}
 		}
-		var list []bool
-		for _, n := range data.Repository.Pull.Threads.Nodes {
-			list = append(list, n.Resolved)
-		}
-		return list, data.Repository.Pull.Threads.Page, nil
+		page := data.Repository.Pull.Threads
+		return page.Nodes, page.Page, nil
 	}), -1)
+	return unresolved(threads), err
+}
+
+func unresolved(threads []*gqlThread) int {
 	open := 0
-	for _, r := range resolved {
-		if !r {
+	for _, t := range threads {
+		if t == nil || !t.Resolved {
 			open++
 		}
 	}
-	return open, err
+	return open
 }
