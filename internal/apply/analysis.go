@@ -25,10 +25,7 @@ func (a *run) analysis(ctx context.Context) error {
 		a.skip("the issue has its analysis already")
 		return nil
 	}
-	labels := a.chosen(x.Choice)
-	page := a.page(task.MarkAnalysis)
-	page.Marker.Language = a.language(x.Language)
-	page.Labels = labels
+	page, labels := a.labeled(task.MarkAnalysis, x.Choice)
 	view := comment.Analysis{
 		Kind: x.Kind, Sensitive: a.sensitive(x.SensitiveData, true), Security: x.SecurityReport,
 	}
@@ -44,9 +41,7 @@ func (a *run) analysis(ctx context.Context) error {
 				page.Marker.Duplicate, page.DuplicateDays = view.Duplicate.Number, a.Config.Lifecycle.DuplicateDays
 			}
 		}
-		if x.LabelRationale != "" && len(labels) > 0 {
-			a.note("labels: " + a.rationale(x.LabelRationale))
-		}
+		a.noteLabels(x.Choice, labels)
 	}
 	page.Policy = a.policy
 	if has && a.Task == task.Reanalyze && existing.Marker.Language != "" && page.Marker.Language == "" {
@@ -62,7 +57,7 @@ func (a *run) analysis(ctx context.Context) error {
 	} else if has && existing.Marker.Questions && !a.waitsOtherwise(ctx, existing) {
 		for _, name := range []string{config.LabelNeedsInfo, config.LabelStale} {
 			if a.issue.HasLabel(name) {
-				a.optional("remove the label "+Code(name), a.w.RemoveLabel(ctx, a.Issue, string(a.Task)+"-answered-"+name, name))
+				a.optional("remove the label "+comment.Code(name), a.w.RemoveLabel(ctx, a.Issue, string(a.Task)+"-answered-"+name, name))
 			}
 		}
 	}
@@ -193,7 +188,7 @@ func (a *run) sensitive(said string, all bool) string {
 func (a *run) language(tag string) string {
 	found, ok := a.Texts.Match(tag)
 	if !ok && tag != "" {
-		a.note("there are no texts in the language " + Code(tag) + ": the comment's own words are English")
+		a.note("there are no texts in the language " + comment.Code(tag) + ": the comment's own words are English")
 	}
 	return found
 }

@@ -223,6 +223,22 @@ func (a *run) page(kind string) comment.Page {
 	return p
 }
 
+// labeled is the page of an answer that chooses labels, and the labels.
+func (a *run) labeled(kind string, c answer.Choice) (comment.Page, []string) {
+	labels := a.chosen(c)
+	p := a.page(kind)
+	p.Marker.Language = a.language(c.Language)
+	p.Labels = labels
+	return p, labels
+}
+
+// noteLabels gives the AI's reason for the labels.
+func (a *run) noteLabels(c answer.Choice, labels []string) {
+	if c.LabelRationale != "" && len(labels) > 0 {
+		a.note("labels: " + a.rationale(c.LabelRationale))
+	}
+}
+
 func engineTitle(n engine.Name) string {
 	switch n {
 	case engine.Codex:

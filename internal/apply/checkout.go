@@ -88,7 +88,7 @@ func (a *run) references(list []answer.Reference) []comment.Reference {
 		}
 		p := strings.TrimPrefix(r.Path, "./")
 		if strings.Contains(r.Path, "..") || path.Clean(p) != p || !a.Checkout.Tracked(p) {
-			a.repair(field + ": dropped, git does not track " + Code(r.Path))
+			a.repair(field + ": dropped, git does not track " + comment.Code(r.Path))
 			continue
 		}
 		ref := comment.Reference{Path: p, Reason: r.Reason}
@@ -96,12 +96,12 @@ func (a *run) references(list []answer.Reference) []comment.Reference {
 		if r.Line > 0 || r.Anchor != "" {
 			data, err := a.Checkout.Read(p, maxFile)
 			if err != nil {
-				a.repair(field + ": dropped, it cannot be read: " + Code(r.Path))
+				a.repair(field + ": dropped, it cannot be read: " + comment.Code(r.Path))
 				continue
 			}
 			switch {
 			case r.Line > 0 && r.Line > lines(data):
-				a.repair(fmt.Sprintf("%s: dropped, %s has no line %d", field, Code(r.Path), r.Line))
+				a.repair(fmt.Sprintf("%s: dropped, %s has no line %d", field, comment.Code(r.Path), r.Line))
 				continue
 			case r.Line > 0:
 				ref.Line, fragment = r.Line, fmt.Sprintf("#L%d", r.Line)
@@ -113,7 +113,7 @@ func (a *run) references(list []answer.Reference) []comment.Reference {
 				if ok {
 					ref.Title, fragment = title, "#"+url.PathEscape(strings.TrimPrefix(r.Anchor, "#"))
 				} else {
-					a.repair(field + ": linked without its anchor, no such heading: " + Code(r.Anchor))
+					a.repair(field + ": linked without its anchor, no such heading: " + comment.Code(r.Anchor))
 				}
 			}
 		}

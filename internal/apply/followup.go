@@ -19,10 +19,7 @@ func (a *run) followUp(ctx context.Context) error {
 			return nil
 		}
 	}
-	labels := a.chosen(x.Choice)
-	page := a.page(task.MarkFollowUp)
-	page.Marker.Language = a.language(x.Language)
-	page.Labels = labels
+	page, labels := a.labeled(task.MarkFollowUp, x.Choice)
 	view := comment.FollowUp{
 		Reply: x.Reply, Sensitive: a.sensitive(x.SensitiveData, false), References: a.references(x.References),
 	}
@@ -31,9 +28,7 @@ func (a *run) followUp(ctx context.Context) error {
 	}
 	page.Marker.Questions = len(view.Missing) > 0
 	page.Policy = a.policy
-	if x.LabelRationale != "" && len(labels) > 0 {
-		a.note("labels: " + a.rationale(x.LabelRationale))
-	}
+	a.noteLabels(x.Choice, labels)
 	posted, err := a.post(ctx, a.Texts.FollowUp(page, view), existing)
 	if !posted || err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/issue-assistant/issue-assistant/internal/answer"
+	"github.com/issue-assistant/issue-assistant/internal/comment"
 	"github.com/issue-assistant/issue-assistant/internal/ghapi"
 	"github.com/issue-assistant/issue-assistant/internal/shorten"
 	"github.com/issue-assistant/issue-assistant/internal/verbatim"
@@ -17,7 +18,7 @@ func repairLine(r answer.Repair) string {
 		s = r.Field + ": " + s
 	}
 	if r.Value != "" {
-		s += " " + Code(shorten.To(60, r.Value))
+		s += " " + comment.Code(shorten.To(60, r.Value))
 	}
 	return s
 }
@@ -26,11 +27,7 @@ func repairLine(r answer.Repair) string {
 // comment is shown.
 func (r Result) Summary(title, how string) string {
 	var b strings.Builder
-	b.WriteString("### " + title)
-	if how != "" {
-		b.WriteString(" (" + how + ")")
-	}
-	b.WriteString("\n\n")
+	b.WriteString(ghapi.ReportHeading(title, how))
 	section := func(word string, list []string) {
 		for _, s := range list {
 			fmt.Fprintf(&b, "- %s: %s\n", word, s)
@@ -44,7 +41,7 @@ func (r Result) Summary(title, how string) string {
 	section("skipped", r.Skipped)
 	section("repaired", r.Repaired)
 	if r.Refused != "" {
-		section("refused, nothing posted", []string{Code(r.Refused)})
+		section("refused, nothing posted", []string{comment.Code(r.Refused)})
 	}
 	section("note", r.Notes)
 	if len(r.Written)+len(r.Skipped)+len(r.Notes) == 0 && r.Refused == "" {

@@ -95,7 +95,7 @@ func (a *run) chosen(c answer.Choice) []string {
 // spelled is a label as GitHub spells it.
 func (a *run) spelled(name string) (string, bool) {
 	if config.DenyLabel(a.Config.Labels.Deny, name) {
-		a.skip("label " + Code(name) + ": [labels] deny covers it")
+		a.skip("label " + comment.Code(name) + ": [labels] deny covers it")
 		return "", false
 	}
 	for _, l := range a.known {
@@ -103,7 +103,7 @@ func (a *run) spelled(name string) (string, bool) {
 			return l.Name, true
 		}
 	}
-	a.skip("label " + Code(name) + ": this repository has no such label")
+	a.skip("label " + comment.Code(name) + ": this repository has no such label")
 	return "", false
 }
 
@@ -116,7 +116,7 @@ func (a *run) relabel(ctx context.Context, kind string, labels []string) {
 				continue
 			}
 			err := a.w.RemoveLabel(ctx, a.Issue, a.purpose("kind", other.Name), other.Name)
-			a.optional("remove the label "+Code(other.Name), err)
+			a.optional("remove the label "+comment.Code(other.Name), err)
 		}
 	}
 	a.addLabels(ctx, "answer", labels...)
@@ -143,7 +143,7 @@ func (a *run) addLabels(ctx context.Context, purpose string, names ...string) {
 		switch {
 		case !ok || a.issue.HasLabel(spelled):
 		case a.takenAway(ctx, spelled):
-			a.skip("label " + Code(spelled) + ": a person took it away")
+			a.skip("label " + comment.Code(spelled) + ": a person took it away")
 		default:
 			missing = append(missing, spelled)
 		}
@@ -153,7 +153,7 @@ func (a *run) addLabels(ctx context.Context, purpose string, names ...string) {
 	}
 	spans := make([]string, len(missing))
 	for i, n := range missing {
-		spans[i] = Code(n)
+		spans[i] = comment.Code(n)
 	}
 	err := a.w.AddLabels(ctx, a.Issue, string(a.Task)+"-"+purpose, missing...)
 	a.optional("add "+strings.Join(spans, ", "), err)
@@ -209,6 +209,3 @@ func (a *run) takenAway(ctx context.Context, label string) bool {
 	}
 	return gone
 }
-
-// Code shows a stranger's words in a summary: as they are, in one line, with nothing live in them.
-func Code(s string) string { return comment.Code(s) }

@@ -5,6 +5,14 @@ import (
 	"strings"
 )
 
+// ReportHeading starts a report in the job summary. How is a word such as "dry run"; empty: everything was written.
+func ReportHeading(title, how string) string {
+	if how != "" {
+		title += " (" + how + ")"
+	}
+	return "### " + title + "\n\n"
+}
+
 // ReportMarkdown is the table of the writes that did not go through at once, for the job summary: keys, numbers and
 // fixed words only. Empty when all is well.
 func ReportMarkdown(results []WriteResult) string {

@@ -98,11 +98,7 @@ func dismissal(words string) string {
 // Summary tells it in Markdown.
 func (r FindingsResult) Summary(how string) string {
 	var b strings.Builder
-	b.WriteString("### Findings")
-	if how != "" {
-		b.WriteString(" (" + how + ")")
-	}
-	b.WriteString("\n\n")
+	b.WriteString(ghapi.ReportHeading("Findings", how))
 	if r.NotSetUp {
 		b.WriteString("Code scanning is not set up. Nothing to do.\n")
 		return b.String()

@@ -129,11 +129,7 @@ func cause(err error) error {
 // Summary tells it in Markdown.
 func (r LabelsResult) Summary(how string) string {
 	var b strings.Builder
-	b.WriteString("### Labels")
-	if how != "" {
-		b.WriteString(" (" + how + ")")
-	}
-	b.WriteString("\n\n")
+	b.WriteString(ghapi.ReportHeading("Labels", how))
 	paragraph(&b, "changed", r.Done)
 	paragraph(&b, "failed", r.Failed)
 	paragraph(&b, "to decide", r.Notes)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -118,7 +119,7 @@ type last struct {
 func (l last) with(changed map[int]Line) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		n := 0
-		for _, number := range slices.Backward(sortedKeys(changed)) {
+		for _, number := range slices.Backward(slices.Sorted(maps.Keys(changed))) {
 			if n++; !yield(changed[number], nil) || n == maxIssues {
 				return
 			}

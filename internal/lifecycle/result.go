@@ -3,6 +3,8 @@ package lifecycle
 import (
 	"fmt"
 	"strings"
+
+	"github.com/issue-assistant/issue-assistant/internal/ghapi"
 )
 
 // Item is what a sweep did about one issue.
@@ -45,11 +47,7 @@ func (r Result) Summary(how string) string {
 	if title == "" {
 		title = "daily"
 	}
-	b.WriteString("### Sweep, " + title)
-	if how != "" {
-		b.WriteString(" (" + how + ")")
-	}
-	b.WriteString("\n\n")
+	b.WriteString(ghapi.ReportHeading("Sweep, "+title, how))
 	if r.Fatal != "" {
 		b.WriteString("- failed: " + r.Fatal + "\n")
 		return b.String()

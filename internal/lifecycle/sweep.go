@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -178,7 +179,7 @@ func (s *sweep) list(ctx context.Context) []int {
 			numbers = append(numbers, n)
 		}
 	}
-	for _, n := range sortedKeys(s.fixes) {
+	for _, n := range slices.Sorted(maps.Keys(s.fixes)) {
 		take(n)
 	}
 	if s.o.Mode == ModeMerge && len(numbers) > maxPerEvent {
@@ -495,13 +496,4 @@ func (s *sweep) note(what string, err error) {
 	if errors.Is(err, context.Canceled) {
 		s.inARow = maxInARow
 	}
-}
-
-func sortedKeys[V any](m map[int]V) []int {
-	keys := make([]int, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

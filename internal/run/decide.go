@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
 
@@ -14,7 +13,7 @@ import (
 )
 
 // finish decides how the run ended, writes the last record and closes the execution file.
-func (r *running) finish(v verdict, begin time.Time) (Result, error) {
+func (r *running) finish(v verdict) (Result, error) {
 	for _, c := range r.tally.close() { // the meter did not close in time
 		r.log.record(c)
 	}
@@ -33,7 +32,7 @@ func (r *running) finish(v verdict, begin time.Time) (Result, error) {
 	err := r.log.close(engine.EndRecord{
 		Type: engine.TypeEnd, Ended: res.Ended, Status: res.Status, Turns: res.Turns, Calls: res.Calls,
 		CostUSD: res.CostUSD, CostBasis: r.basis(sum), WorstNextCallUSD: res.WorstNextUSD, ToolsDenied: out.ToolsDenied,
-		DurationMS: max(r.Now().Sub(begin).Milliseconds(), 0), SessionID: res.SessionID,
+		DurationMS: max(r.Now().Sub(r.began).Milliseconds(), 0), SessionID: res.SessionID,
 	})
 	res.LogCut = r.log.cut
 	return res, err

@@ -19,19 +19,12 @@ const maxRecording = 64 << 20
 // says. Lines may be an engine's own, an execution file of ours, or one JSON array of events. Driver, Schema, Secrets,
 // Limits, ExecutionFile and Now of the options are used.
 func Replay(ctx context.Context, o Options, recording io.Reader) (Result, error) {
-	if err := o.normalize(); err != nil {
-		return Result{Ended: engine.NotStarted, Reason: err.Error()}, nil
+	r, refused, err := open(o)
+	if r == nil {
+		return refused, err
 	}
-	begin := o.Now()
-	log, err := openJournal(o.ExecutionFile)
-	if err != nil {
-		return Result{Ended: engine.NotStarted, Reason: err.Error()}, err
-	}
-	log.record(o.runRecord(""))
-	r := &running{
-		Options: o, log: log, tally: newTally(o.Limits, o.Progress), stream: o.Driver.NewStream(),
-		protection: "a recording is played: no engine was started",
-	}
+	r.log.record(r.runRecord(""))
+	r.protection = "a recording is played: no engine was started"
 	r.begin(attempt{})
 	p := &player{running: r}
 	v := p.play(ctx, recording)
@@ -39,7 +32,7 @@ func Replay(ctx context.Context, o Options, recording io.Reader) (Result, error)
 	if !p.metered {
 		r.tally.engineSays(r.stream.Outcome())
 	}
-	return r.finish(v, begin)
+	return r.finish(v)
 }
 
 // player feeds a recording to a run.

@@ -22,23 +22,33 @@ const maxNoise = 500
 // Run starts the engine behind the meter and returns when it has ended and the execution file is closed. A canceled
 // context interrupts it. Result is valid also with an error, which means that the execution file or the machine failed.
 func Run(ctx context.Context, o Options) (Result, error) {
-	if err := o.normalize(); err != nil {
-		return Result{Ended: engine.NotStarted, Reason: err.Error()}, nil
+	r, refused, err := open(o)
+	if r == nil {
+		return refused, err
 	}
-	begin := o.Now()
+	r.log.record(r.runRecord(r.Driver.Version(r.CLI)))
+	return r.finish(r.play(ctx))
+}
+
+// open checks the options and opens the execution file. Without a run, the result says why.
+func open(o Options) (r *running, refused Result, err error) {
+	if err := o.normalize(); err != nil {
+		return nil, Result{Ended: engine.NotStarted, Reason: err.Error()}, nil
+	}
+	began := o.Now()
 	log, err := openJournal(o.ExecutionFile)
 	if err != nil {
-		return Result{Ended: engine.NotStarted, Reason: err.Error()}, err
+		return nil, Result{Ended: engine.NotStarted, Reason: err.Error()}, err
 	}
-	log.record(o.runRecord(o.Driver.Version(o.CLI)))
-	r := &running{Options: o, log: log, tally: newTally(o.Limits, o.Progress), stream: o.Driver.NewStream()}
-	v := r.play(ctx)
-	return r.finish(v, begin)
+	return &running{
+		Options: o, began: began, log: log, tally: newTally(o.Limits, o.Progress), stream: o.Driver.NewStream(),
+	}, Result{}, nil
 }
 
 // running is one run while it lasts.
 type running struct {
 	Options
+	began      time.Time
 	log        *journal
 	tally      *tally
 	stream     engine.Stream

@@ -48,42 +48,37 @@ func (p Place) oneLine() bool { return p >= AfterNumber }
 // indent starts every line after the first with the place's indentation; blank lines get no spaces at their end.
 func (p Place) indent(text string) string {
 	in := p.frame().indent
-	if in == "" || !strings.Contains(text, "\n") {
-		return text
-	}
 	bare := strings.TrimRight(in, " ")
-	var b strings.Builder
-	first := true
-	for line := range strings.Lines(text) {
-		switch {
-		case first:
-			first = false
-		case strings.Trim(line, " \t\n") == "":
-			b.WriteString(bare)
-		default:
-			b.WriteString(in)
+	return laterLines(text, func(line string) string {
+		if strings.Trim(line, " \t\n") == "" {
+			return bare + line
 		}
-		b.WriteString(line)
-	}
-	return b.String()
+		return in + line
+	})
 }
 
 // unindent takes the indentation off again.
 func (p Place) unindent(text string) string {
 	in := p.frame().indent
-	if in == "" || !strings.Contains(text, "\n") {
+	bare := strings.TrimRight(in, " ")
+	return laterLines(text, func(line string) string {
+		if rest, ok := strings.CutPrefix(line, in); ok {
+			return rest
+		}
+		return strings.TrimPrefix(line, bare)
+	})
+}
+
+// laterLines is a text with every line after the first changed.
+func laterLines(text string, change func(line string) string) string {
+	if !strings.Contains(text, "\n") {
 		return text
 	}
-	bare := strings.TrimRight(in, " ")
 	var b strings.Builder
 	first := true
 	for line := range strings.Lines(text) {
 		if !first {
-			if rest, ok := strings.CutPrefix(line, in); ok {
-				line = rest
-			} else {
-				line = strings.TrimPrefix(line, bare)
-			}
+			line = change(line)
 		}
 		first = false
 		b.WriteString(line)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -63,7 +64,7 @@ func stops(in []usage.Record) []Advice {
 		at[r.Task][engine.Ended(r.Ended)]++
 	}
 	var out []Advice
-	for _, task := range sortedKeys(runs) {
+	for _, task := range slices.Sorted(maps.Keys(runs)) {
 		for _, ended := range []engine.Ended{engine.Turns, engine.Budget, engine.Time} {
 			n := at[task][ended]
 			if runs[task] < leastRunsForStops || n*5 < runs[task] {
@@ -150,13 +151,4 @@ func shown(task string) string {
 		return unknownName
 	}
 	return task
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -118,7 +119,7 @@ func tasksOf(bars []bar) []string {
 			seen[task] += usd
 		}
 	}
-	tasks := sortedKeys(seen)
+	tasks := slices.Sorted(maps.Keys(seen))
 	slices.SortStableFunc(tasks, func(a, b string) int {
 		switch {
 		case seen[a] > seen[b]:

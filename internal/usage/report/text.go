@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -229,7 +230,7 @@ func (rep Report) sentences() []string {
 func endings(r Row) string {
 	var words []string
 	for _, m := range []map[string]int{r.Stopped, r.Other} {
-		for _, k := range sortedKeys(m) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
 			words = append(words, fmt.Sprintf("%s %d", k, m[k]))
 		}
 	}
