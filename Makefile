@@ -47,7 +47,7 @@ FUZZTIME ?= 10m
 fuzz-usage:
 	for t in FuzzEnds FuzzReadClaude FuzzReadCodex FuzzReadGemini FuzzReadOurs; do \
 	  go test ./internal/usage -run xxx -fuzz "^$$t$$" -fuzztime $(FUZZTIME) || exit 1; done
-	for t in FuzzReader FuzzMembers; do \
+	for t in FuzzReader FuzzMembers FuzzQuotes; do \
 	  go test ./internal/engine/enginelog -run xxx -fuzz "^$$t$$" -fuzztime $(FUZZTIME) || exit 1; done
 
 # The meter: 10,000 seeded runs against a provider that bills by its own counter, the budget's use, the time beside the

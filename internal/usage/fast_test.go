@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/issue-assistant/issue-assistant/internal/engine/enginelog"
 	"github.com/issue-assistant/issue-assistant/internal/testtool"
 )
 
@@ -69,12 +70,16 @@ func TestFastPathAnswers(t *testing.T) {
 // sameAsFull compares with the reader of whole files.
 func sameAsFull(t *testing.T, data []byte, fast Run) {
 	t.Helper()
-	full, err := readAll(bytes.NewReader(data), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(full, fast); diff != "" {
-		t.Errorf("full reader and fast path differ on %q:\n%s", data, diff)
+	for name, open := range map[string]func(io.Reader, enginelog.Want) *enginelog.Reader{
+		"full reader": enginelog.NewReader, "reader ahead": enginelog.NewReaderAhead,
+	} {
+		full, err := readAll(bytes.NewReader(data), open, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(full, fast); diff != "" {
+			t.Errorf("%s and fast path differ on %q:\n%s", name, data, diff)
+		}
 	}
 }
 

@@ -30,16 +30,22 @@ func Read(file io.ReaderAt, size int64, o Options) (Run, error) {
 	if run, ok := fromEnd(file, size, o); ok {
 		return run, nil
 	}
-	return readAll(io.NewSectionReader(file, 0, size), o)
+	const worthAhead = 1 << 20
+	open := enginelog.NewReader
+	if size >= worthAhead {
+		open = enginelog.NewReaderAhead
+	}
+	return readAll(io.NewSectionReader(file, 0, size), open, o)
 }
 
 // readAll reads the whole file.
-func readAll(src io.Reader, o Options) (Run, error) {
+func readAll(src io.Reader, open func(io.Reader, enginelog.Want) *enginelog.Reader, o Options) (Run, error) {
 	text, err := decoded(bufio.NewReaderSize(src, 4<<10))
 	if err != nil {
 		return Run{Ended: engine.NoData, CostBasis: BasisUnknown}, err
 	}
-	r := enginelog.NewReader(text, keys())
+	r := open(text, keys())
+	defer r.Stop()
 	var c collector
 	for {
 		ev, ok := r.Next()

@@ -164,7 +164,8 @@ func Parse(raw []byte, want Want) (*Event, bool) {
 	if raw = bytes.TrimLeft(raw, " \t\r\n"); len(raw) == 0 || raw[0] != '{' {
 		return nil, false
 	}
-	r := newReader(bytes.NewReader(raw), want, min(bufferSize, len(raw)+2*maxKey))
+	r := newReader(nil, want, 0)
+	r.whole(raw)
 	ev, ok := r.Next()
 	if !ok {
 		return nil, false

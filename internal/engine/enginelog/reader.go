@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// bufferSize is what a Reader holds of its file; it fits the processor's cache.
+// bufferSize is how much of its file a Reader takes at once; it fits the processor's cache.
 const bufferSize = 128 << 10
 
 // Reader reads events from a stream in constant memory.
@@ -15,11 +15,13 @@ const bufferSize = 128 << 10
 // file whose first object stands on one line, a line break ends every value, so that a cut line costs only itself. In
 // an array printed with two spaces, as JSON.stringify(x, null, 2) does, the line "  {" begins an element likewise.
 type Reader struct {
-	src  io.Reader
+	src  blocks
 	want Want
 	err  error // io.EOF, or what went wrong
 
-	buf      []byte
+	block    *block
+	buf      []byte // of the block
+	escaped  bool   // is the first byte of the next block?
 	pos, end int
 	newline  int // the next line break at or after pos, end when there is none; less than pos: not known
 	eof      bool
@@ -50,8 +52,22 @@ func NewReader(src io.Reader, want Want) *Reader {
 	return newReader(src, want, bufferSize)
 }
 
+// NewReaderAhead is NewReader for large files: a goroutine reads ahead. It ends with Stop.
+func NewReaderAhead(src io.Reader, want Want) *Reader {
+	r := newReader(src, want, aheadSize)
+	r.src.readAhead()
+	return r
+}
+
 func newReader(src io.Reader, want Want, size int) *Reader {
-	return &Reader{src: src, want: want, buf: make([]byte, size), ev: newEvent(), fresh: true, newline: -1}
+	return &Reader{src: blocks{src: src, size: size}, want: want, ev: newEvent(), fresh: true, newline: -1}
+}
+
+// Stop ends the reading ahead. Nothing may be read after it.
+func (r *Reader) Stop() {
+	if r.src.stop != nil {
+		r.src.stop()
+	}
 }
 
 // Cut reports whether the file ended inside a value.
@@ -264,37 +280,4 @@ func (r *Reader) skipToBreak() bool {
 			return false
 		}
 	}
-}
-
-// peek returns the byte i places after pos.
-func (r *Reader) peek(i int) (byte, bool) {
-	for r.pos+i >= r.end {
-		if !r.fill() {
-			return 0, false
-		}
-	}
-	return r.buf[r.pos+i], true
-}
-
-// fill reads more bytes behind those that were not consumed. The captured ones are put away before.
-func (r *Reader) fill() bool {
-	if r.eof {
-		return false
-	}
-	r.keep(r.pos)
-	n := copy(r.buf, r.buf[r.pos:r.end])
-	r.pos, r.end, r.from, r.newline = 0, n, 0, -1
-	for range 100 {
-		n, err := r.src.Read(r.buf[r.end:])
-		r.end += n
-		if err != nil {
-			r.eof, r.err = true, err
-			return n > 0
-		}
-		if n > 0 {
-			return true
-		}
-	}
-	r.eof, r.err = true, io.ErrNoProgress
-	return false
 }

@@ -213,40 +213,22 @@ func (r *Reader) release() {
 // skipString moves behind the string whose first byte is at pos. A line break cannot stand in a string: what has one is
 // a cut line.
 func (r *Reader) skipString() status {
-	slashes := 0 // run of backslashes right before pos
 	for {
-		part := r.buf[r.pos:r.end]
-		k := bytes.IndexByte(part, '"')
-		text := part
-		if k >= 0 {
-			text = part[:k]
-		}
+		quote := r.block.quotes.next(r.pos, r.end)
 		if r.newline < r.pos {
 			r.newline = r.end
-			if b := bytes.IndexByte(part, '\n'); b >= 0 {
+			if b := bytes.IndexByte(r.buf[r.pos:r.end], '\n'); b >= 0 {
 				r.newline = r.pos + b
 			}
 		}
-		if r.newline < r.pos+len(text) {
+		if r.newline < quote {
 			r.pos = r.newline
 			return atBreak
 		}
-		run := 0
-		for run < len(text) && text[len(text)-1-run] == '\\' {
-			run++
+		if quote < r.end {
+			r.pos = quote + 1
+			return complete
 		}
-		if run == len(text) {
-			run += slashes
-		}
-		if k >= 0 {
-			r.pos += k + 1
-			if run%2 == 0 {
-				return complete
-			}
-			slashes = 0
-			continue
-		}
-		slashes = run
 		r.pos = r.end
 		if !r.fill() {
 			return atEnd
