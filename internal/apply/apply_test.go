@@ -552,7 +552,7 @@ func TestRecorderOnly(t *testing.T) {
 func TestPrincipalWriteFails(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	r.AddFault(ghtest.Fail("POST", "/repos/octo/demo/issues/7/comments", 500, -1))
+	r.AddFault(ghtest.Fault{Method: "POST", Path: "/repos/octo/demo/issues/7/comments", Status: 500, Times: -1})
 	o := options(t, task.Triage, answerOf(t, nil))
 	if _, err := r.apply(t, o); !errors.Is(err, ErrPrincipal) {
 		t.Error(err)
@@ -563,8 +563,8 @@ func TestPrincipalWriteFails(t *testing.T) {
 	}
 	// Locked while the AI was thinking: no failure.
 	r2 := newRepo(t)
-	r2.AddFault(ghtest.Fault{Match: ghtest.Match("POST", "/repos/octo/demo/issues/7/comments"), Status: 403, Body: `{"message":"Unable to create comment because issue is locked."}`, Times: -1})
-	r2.AddFault(ghtest.Fault{Match: ghtest.Match("GET", "/repos/octo/demo/issues/7"), Skip: 1, Times: -1, Status: 410, Body: `{"message":"This issue was deleted"}`})
+	r2.AddFault(ghtest.Fault{Method: "POST", Path: "/repos/octo/demo/issues/7/comments", Status: 403, Body: `{"message":"Unable to create comment because issue is locked."}`, Times: -1})
+	r2.AddFault(ghtest.Fault{Method: "GET", Path: "/repos/octo/demo/issues/7", Skip: 1, Times: -1, Status: 410, Body: `{"message":"This issue was deleted"}`})
 	if res, err := r2.apply(t, o); err != nil || !strings.Contains(strings.Join(res.Skipped, ""), "gone") {
 		t.Error(err, res)
 	}

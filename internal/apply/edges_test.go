@@ -82,8 +82,8 @@ func TestLookUpDuringAnOutage(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t)
 			r.AddDiscussion(ghapi.Discussion{Number: 9, Title: "How?"})
-			r.AddFault(ghtest.Fail("GET", "/repos/octo/demo/issues/3", 500, -1))
-			r.AddFault(ghtest.Fail("POST", "/graphql", 502, -1))
+			r.AddFault(ghtest.Fault{Method: "GET", Path: "/repos/octo/demo/issues/3", Status: 500, Times: -1})
+			r.AddFault(ghtest.Fault{Method: "POST", Path: "/graphql", Status: 502, Times: -1})
 			o := options(t, task.Triage, answerOf(t, change))
 			if _, err := r.apply(t, o); err == nil || errors.Is(err, ErrPrincipal) {
 				t.Errorf("got %v", err)
@@ -224,7 +224,7 @@ func TestReleaseReplyEnds(t *testing.T) {
 	t.Run("reopening fails, then is completed", func(t *testing.T) {
 		t.Parallel()
 		r, o := newClosed(t)
-		r.AddFault(ghtest.Fail("PATCH", "/repos/octo/demo/issues/8", 500, -1))
+		r.AddFault(ghtest.Fault{Method: "PATCH", Path: "/repos/octo/demo/issues/8", Status: 500, Times: -1})
 		if _, err := r.apply(t, o); !errors.Is(err, ErrPrincipal) || state(r) != "closed" {
 			t.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func TestReleaseReplyEnds(t *testing.T) {
 	t.Run("the label failed, the issue is open", func(t *testing.T) {
 		t.Parallel()
 		r, o := newClosed(t)
-		r.AddFault(ghtest.Fail("POST", "/repos/octo/demo/issues/8/labels", 500, -1))
+		r.AddFault(ghtest.Fault{Method: "POST", Path: "/repos/octo/demo/issues/8/labels", Status: 500, Times: -1})
 		if res, err := r.apply(t, o); err != nil || state(r) != "open" || len(res.Warnings) != 1 {
 			t.Fatalf("%v %+v", err, res)
 		}
@@ -269,10 +269,10 @@ func TestOptionalWritesThatFail(t *testing.T) {
 		warning bool
 		skipped string
 	}{
-		"server":    {ghtest.Fail("POST", "/repos/octo/demo/issues/7/labels", 500, -1), true, "GitHub did not do it"},
-		"forbidden": {ghtest.Fail("POST", "/repos/octo/demo/issues/7/labels", 403, -1), true, "GitHub did not do it"},
-		"gone":      {ghtest.Fail("POST", "/repos/octo/demo/issues/7/labels", 410, -1), false, "the issue is gone"},
-		"removal":   {ghtest.Fail("DELETE", "/repos/octo/demo/issues/7/labels/enhancement", 500, -1), true, "remove the label `enhancement`: GitHub did not do it"},
+		"server":    {ghtest.Fault{Method: "POST", Path: "/repos/octo/demo/issues/7/labels", Status: 500, Times: -1}, true, "GitHub did not do it"},
+		"forbidden": {ghtest.Fault{Method: "POST", Path: "/repos/octo/demo/issues/7/labels", Status: 403, Times: -1}, true, "GitHub did not do it"},
+		"gone":      {ghtest.Fault{Method: "POST", Path: "/repos/octo/demo/issues/7/labels", Status: 410, Times: -1}, false, "the issue is gone"},
+		"removal":   {ghtest.Fault{Method: "DELETE", Path: "/repos/octo/demo/issues/7/labels/enhancement", Status: 500, Times: -1}, true, "remove the label `enhancement`: GitHub did not do it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -302,11 +302,11 @@ func TestPrincipalEnds(t *testing.T) {
 		fails   bool
 		skipped string
 	}{
-		"gone":           {faults: []ghtest.Fault{ghtest.Fail("POST", comments, 410, -1)}, skipped: "the issue is gone"},
-		"forbidden":      {faults: []ghtest.Fault{ghtest.Fail("POST", comments, 403, -1)}, fails: true},
-		"not processed":  {faults: []ghtest.Fault{ghtest.Fail("POST", comments, 422, -1)}, fails: true},
-		"cannot look":    {faults: []ghtest.Fault{ghtest.Fail("POST", comments, 403, -1), {Match: ghtest.Match("GET", "/repos/octo/demo/issues/7"), Skip: 1, Times: -1, Status: 500}}, fails: true},
-		"its last words": {faults: []ghtest.Fault{{Match: ghtest.Match("POST", comments), Times: -1, Lost: true}}},
+		"gone":           {faults: []ghtest.Fault{ghtest.Fault{Method: "POST", Path: comments, Status: 410, Times: -1}}, skipped: "the issue is gone"},
+		"forbidden":      {faults: []ghtest.Fault{ghtest.Fault{Method: "POST", Path: comments, Status: 403, Times: -1}}, fails: true},
+		"not processed":  {faults: []ghtest.Fault{ghtest.Fault{Method: "POST", Path: comments, Status: 422, Times: -1}}, fails: true},
+		"cannot look":    {faults: []ghtest.Fault{ghtest.Fault{Method: "POST", Path: comments, Status: 403, Times: -1}, {Method: "GET", Path: "/repos/octo/demo/issues/7", Skip: 1, Times: -1, Status: 500}}, fails: true},
+		"its last words": {faults: []ghtest.Fault{{Method: "POST", Path: comments, Times: -1, Lost: true}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -245,13 +245,13 @@ func TestOnlineSaysUnknownNotWrong(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.acts.Allowed = "selected"
-	w.AddFault(ghtest.Fail(http.MethodGet, "/repos/octo/demo/actions/permissions/selected-actions", http.StatusForbidden, -1))
+	w.AddFault(ghtest.Fault{Method: http.MethodGet, Path: "/repos/octo/demo/actions/permissions/selected-actions", Status: http.StatusForbidden, Times: -1})
 	ds, err := w.look(t)
 	if err != nil || len(ds) != 2 || ds[0].Code != "online-unknown" || !strings.Contains(ds[1].Message, "Auto-close") {
 		t.Errorf("%v %+v", err, ds)
 	}
 	w = newWorld(t)
-	w.AddFault(ghtest.Fail(http.MethodGet, "/repos/octo/demo", http.StatusNotFound, -1))
+	w.AddFault(ghtest.Fault{Method: http.MethodGet, Path: "/repos/octo/demo", Status: http.StatusNotFound, Times: -1})
 	if _, err := w.look(t); err == nil {
 		t.Error("a repository that cannot be read must be an error")
 	}

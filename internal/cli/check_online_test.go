@@ -69,7 +69,7 @@ func TestCheckOnline(t *testing.T) {
 func TestCheckOnlineNeedsARepository(t *testing.T) {
 	t.Parallel()
 	s := onlineStage(t)
-	s.AddFault(ghtest.Fail(http.MethodGet, "/repos/octo/demo", http.StatusNotFound, 1))
+	s.AddFault(ghtest.Fault{Method: http.MethodGet, Path: "/repos/octo/demo", Status: http.StatusNotFound, Times: 1})
 	if code := s.run(t, "check", "--online"); code != ExitFailure || !strings.Contains(s.err, "hint: a token that may read the repository") {
 		t.Errorf("%d %s", code, s.err)
 	}

@@ -83,7 +83,7 @@ func TestClaimRowsOnGitHub(t *testing.T) {
 		{"K19 gone", ghapi.Issue{Labels: []string{label}}, func(r *chunkRig, _, issue string) { r.s.DeleteIssue(number(r.t, issue)) }, 1, "gone %[1]s"},
 		{"the permission cannot be read", ghapi.Issue{Labels: []string{label}}, func(r *chunkRig, _, issue string) {
 			r.s.AddComment(number(r.t, issue), "maintainer", claimMark("77", r.now().Add(time.Hour)))
-			r.outage(ghtest.Fail("GET", "/repos/octo/demo/collaborators/maintainer/permission", 500, -1))
+			r.outage(ghtest.Fault{Method: "GET", Path: "/repos/octo/demo/collaborators/maintainer/permission", Status: 500, Times: -1})
 		}, 3, "failed %[1]s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -264,7 +264,7 @@ func TestTheLabelIsOnlyAnIndex(t *testing.T) {
 	issues := r.ready(1)
 	id := r.start("tok_a")
 	path := "/repos/octo/demo/issues/" + issues[0] + "/labels"
-	r.s.AddFault(ghtest.Fail("POST", path, 422, -1))
+	r.s.AddFault(ghtest.Fault{Method: "POST", Path: path, Status: 422, Times: -1})
 	code, out, errs := r.as("tok_a", "chunk", "claim", "--chunk", id, issues[0])
 	if code != 0 || out != "claimed "+issues[0]+"\n" || !strings.Contains(errs, "label#"+issues[0]+":claimed") { // R13
 		t.Errorf("exit %d, %q, %s", code, out, errs)
@@ -283,9 +283,6 @@ func TestTheLabelIsOnlyAnIndex(t *testing.T) {
 // TestBoundedWritesOfAClaim are the rows R: one write, the claim's comment, answered in every way.
 func TestBoundedWritesOfAClaim(t *testing.T) {
 	t.Parallel()
-	comments := func(issue string) func(ghtest.Request) bool {
-		return ghtest.Match("POST", "/repos/octo/demo/issues/"+issue+"/comments")
-	}
 	for _, tt := range []struct {
 		name     string
 		faults   []ghtest.Fault
@@ -307,9 +304,10 @@ func TestBoundedWritesOfAClaim(t *testing.T) {
 			t.Parallel()
 			r := newChunkRig(t)
 			issue := r.ready(1)[0]
+			comments := "/repos/octo/demo/issues/" + issue + "/comments"
 			id := r.start("tok_a")
 			for _, f := range tt.faults {
-				f.Match = comments(issue)
+				f.Method, f.Path = "POST", comments
 				r.s.AddFault(f)
 			}
 			r.s.ClearLog()
@@ -323,7 +321,7 @@ func TestBoundedWritesOfAClaim(t *testing.T) {
 			}
 			n := 0
 			for _, q := range r.s.Log() {
-				if comments(issue)(q) {
+				if q.Method == "POST" && q.Path == comments {
 					n++
 				}
 			}

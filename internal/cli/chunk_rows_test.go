@@ -231,7 +231,7 @@ func TestPollRowsWhenGitHubFails(t *testing.T) {
 		r, id, issues := working(t, 1)
 		for n, want := range []int{0, 0, 3} {
 			r.s.Calm()
-			r.outage(ghtest.Fault{Match: ghtest.Match("GET", "/repos/octo/demo/issues/"+issues[0]), Status: 502})
+			r.outage(ghtest.Fault{Method: "GET", Path: "/repos/octo/demo/issues/" + issues[0], Status: 502})
 			r.home = t.TempDir() // nothing is left of the last runner: the record counts
 			if v, code, _ := r.poll("ghs_job", id); v.Action != chunk.Error || v.Reason != chunk.GitHubUnreadable || code != want {
 				t.Errorf("failure %d: %+v, exit %d, want %d", n+1, v, code, want)
@@ -250,7 +250,7 @@ func TestPollRowsWhenGitHubFails(t *testing.T) {
 		t.Parallel()
 		r := newChunkRig(t)
 		id := r.start("tok_a", r.ready(1)...)
-		r.outage(ghtest.Fault{Match: ghtest.MatchWrites, Status: 503})
+		r.outage(ghtest.Fault{Match: ghtest.Request.Write, Status: 503})
 		if v, _, _ := r.poll("ghs_job", id); v.Action != chunk.Error || v.Disarm {
 			t.Errorf("%+v", v)
 		}
@@ -259,7 +259,7 @@ func TestPollRowsWhenGitHubFails(t *testing.T) {
 		t.Parallel()
 		r, id, issues := working(t, 1)
 		r.s.AddComment(number(t, issues[0]), "maintainer", "go on")
-		r.outage(ghtest.Fail("PATCH", "/repos/octo/demo/issues/"+id, 503, -1))
+		r.outage(ghtest.Fault{Method: "PATCH", Path: "/repos/octo/demo/issues/" + id, Status: 503, Times: -1})
 		if v, _, _ := r.poll("ghs_job", id); v.Action != chunk.Error {
 			t.Errorf("%+v", v)
 		}
@@ -270,7 +270,7 @@ func TestPollRowsWhenGitHubFails(t *testing.T) {
 		t.Parallel()
 		r, id, issues := working(t, 1)
 		r.s.SetStateAs(number(t, issues[0]), "maintainer", "closed", "completed")
-		r.outage(ghtest.Fault{Match: ghtest.Match("PUT", "/repos/octo/demo/actions/workflows/issue-assistant-poll.yml/disable"), Status: 204})
+		r.outage(ghtest.Fault{Method: "PUT", Path: "/repos/octo/demo/actions/workflows/issue-assistant-poll.yml/disable", Status: 204})
 		if errs := r.verdict("ghs_job", id, chunk.Wrap, chunk.NothingLive); !strings.Contains(errs, "disarm_failed") {
 			t.Errorf("no warning: %s", errs)
 		}
@@ -280,7 +280,7 @@ func TestPollRowsWhenGitHubFails(t *testing.T) {
 		t.Parallel()
 		r, id, issues := working(t, 1)
 		r.s.SetStateAs(number(t, issues[0]), "maintainer", "closed", "completed")
-		r.outage(ghtest.Fail("PUT", "/repos/octo/demo/actions/workflows/issue-assistant-poll.yml/disable", 403, -1))
+		r.outage(ghtest.Fault{Method: "PUT", Path: "/repos/octo/demo/actions/workflows/issue-assistant-poll.yml/disable", Status: 403, Times: -1})
 		errs := r.verdict("ghs_job", id, chunk.Wrap, chunk.NothingLive)
 		if !strings.Contains(errs, "disarm_failed") {
 			t.Errorf("no warning: %s", errs)
@@ -296,13 +296,13 @@ func TestPollRowsWhenGitHubFails(t *testing.T) {
 	t.Run("W10", func(t *testing.T) {
 		t.Parallel()
 		r, id, issues := working(t, 1)
-		r.outage(ghtest.Fail("GET", "/repos/octo/demo/issues/"+issues[0], 403, -1))
+		r.outage(ghtest.Fault{Method: "GET", Path: "/repos/octo/demo/issues/" + issues[0], Status: 403, Times: -1})
 		r.want("ghs_job", 1, "chunk "+id+": not_wrapped: claim_unknown", "chunk", "wrap", "--chunk", id)
 	})
 	t.Run("a wrap-up in an outage", func(t *testing.T) {
 		t.Parallel()
 		r, id, issues := working(t, 1)
-		r.outage(ghtest.Fail("GET", "/repos/octo/demo/issues/"+issues[0], 502, -1))
+		r.outage(ghtest.Fault{Method: "GET", Path: "/repos/octo/demo/issues/" + issues[0], Status: 502, Times: -1})
 		r.want("ghs_job", 3, "chunk "+id+": not_wrapped: claim_unknown", "chunk", "wrap", "--chunk", id)
 	})
 }
@@ -325,8 +325,8 @@ func TestPollRowsOfTheBudget(t *testing.T) {
 		}
 	}
 	poll("run: live_and_changed")
-	r.s.AddFault(ghtest.Fault{Match: ghtest.Match("GET", "/repos/octo/demo/actions/artifacts"), Status: 403, Times: -1})
-	r.s.AddFault(ghtest.Fault{Match: ghtest.Match("GET", "/repos/octo/demo/actions/runs"), Status: 403, Times: -1})
+	r.s.AddFault(ghtest.Fault{Method: "GET", Path: "/repos/octo/demo/actions/artifacts", Status: 403, Times: -1})
+	r.s.AddFault(ghtest.Fault{Method: "GET", Path: "/repos/octo/demo/actions/runs", Status: 403, Times: -1})
 	poll("hold: budget") // P11: a cap that cannot be checked is a cap
 }
 

@@ -39,7 +39,7 @@ func TestWrapRowsOnGitHub(t *testing.T) {
 	shut := func(r *chunkRig, issue string) {
 		r.s.SetStateAs(number(r.t, issue), "maintainer", "closed", "completed")
 	}
-	filing := ghtest.Fail("POST", "/repos/octo/demo/issues", 422, -1)
+	filing := ghtest.Fault{Method: "POST", Path: "/repos/octo/demo/issues", Status: 422, Times: -1}
 	for _, tt := range []struct {
 		name string
 		do   func(r *chunkRig, id string, issues []string)
@@ -122,7 +122,7 @@ func TestWrapRowsOnGitHub(t *testing.T) {
 			p := r.pull(id, issues...)
 			_, _, _ = r.poll("ghs_job", id)
 			r.s.SetPullState(p, "maintainer", "merged")
-			r.s.AddFault(ghtest.Fail("PUT", "/repos/octo/demo/actions/workflows/issue-assistant-poll.yml/disable", 403, -1))
+			r.s.AddFault(ghtest.Fault{Method: "PUT", Path: "/repos/octo/demo/actions/workflows/issue-assistant-poll.yml/disable", Status: 403, Times: -1})
 		}, []string{"poll_armed"}},
 		{"W13 everything wrong", func(r *chunkRig, id string, issues []string) {
 			p := r.pull(id, issues[0])
@@ -139,9 +139,9 @@ func TestWrapRowsOnGitHub(t *testing.T) {
 			r.s.AddComment(number(r.t, strings.TrimSpace(strings.TrimPrefix(out, "filed "))), "agent-a", claimMark(id, r.now().Add(time.Hour)))
 			r.s.AddFault(filing)
 			_, _, _ = r.as("tok_a", "chunk", "note", "--chunk", id, "--title", "Two")
-			r.s.AddFault(ghtest.Fail("PATCH", "/repos/octo/demo/issues/comments/"+r.lock(issues[0]), 403, -1))
+			r.s.AddFault(ghtest.Fault{Method: "PATCH", Path: "/repos/octo/demo/issues/comments/" + r.lock(issues[0]), Status: 403, Times: -1})
 			_, _, _ = r.as("tok_a", "chunk", "release", "--chunk", id, issues[0])
-			r.s.AddFault(ghtest.Fail("GET", "/repos/octo/demo/issues/"+issues[1], 403, -1))
+			r.s.AddFault(ghtest.Fault{Method: "GET", Path: "/repos/octo/demo/issues/" + issues[1], Status: 403, Times: -1})
 		}, []string{"claim_open", "claim_unknown", "pr_open", "feedback_open", "finding_unfiled", "followup_claimed", "write_failed"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestTheReportIsAPrincipalWrite(t *testing.T) {
 	r, id, issues := working(t, 1)
 	r.s.SetStateAs(number(t, issues[0]), "maintainer", "closed", "completed")
 	_, _, _ = r.poll("ghs_job", id)
-	r.s.AddFault(ghtest.Fail("POST", "/repos/octo/demo/issues/"+id+"/comments", 403, -1))
+	r.s.AddFault(ghtest.Fault{Method: "POST", Path: "/repos/octo/demo/issues/" + id + "/comments", Status: 403, Times: -1})
 	r.want("tok_a", 3, "chunk "+id+": not_wrapped: write_failed", "chunk", "wrap", "--chunk", id)
 	r.s.Calm()
 	r.want("tok_a", 0, "chunk "+id+": wrapped, ready for reset\n0 pull requests · calls unknown · dollars unknown", "chunk", "wrap", "--chunk", id)

@@ -115,7 +115,7 @@ func TestUnreadableHistoryStartsNothing(t *testing.T) {
 	t.Parallel()
 	for settings, reason := range map[string]string{"": "ledger unreadable", "[limits]\nmonthly_usd = 0\n": ""} {
 		m := newMonth(t, settings)
-		m.AddFault(ghtest.Fail("GET", "/repos/octo/demo/actions/artifacts", 403, 100))
+		m.AddFault(ghtest.Fault{Method: "GET", Path: "/repos/octo/demo/actions/artifacts", Status: 403, Times: 100})
 		if code := m.engine(t); code != 0 || m.output("reason") != reason || m.output("ready") != strconv.FormatBool(reason == "") || m.output("max-budget-usd") != "1" {
 			t.Errorf("settings %q: exit %d\n%s\n%s", settings, code, m.out, m.err)
 		}

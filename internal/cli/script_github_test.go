@@ -110,7 +110,7 @@ func cmdGitHubFails(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	status, err := strconv.Atoi(args[2])
 	ts.Check(err)
-	f := ghtest.Fail(args[0], "/repos/octo/demo"+args[1], status, 1)
+	f := ghtest.Fault{Method: args[0], Path: "/repos/octo/demo" + args[1], Status: status, Times: 1}
 	f.Lost = slices.Contains(args[3:], "lost")
 	if slices.Contains(args[3:], "always") {
 		f.Times = -1

@@ -133,12 +133,14 @@ func TestLimitsOfTheDay(t *testing.T) {
 		}, "mallory", "runs_per_person"},
 		"yesterday's": {func(s *stage) { s.begun(10, "alice", "completed", true); s.Advance(24 * time.Hour) }, "alice", ""},
 		"unreadable runs": {func(s *stage) {
-			s.AddFault(ghtest.Fail("GET", "/repos/octo/demo/actions/workflows/issue-assistant.yml/runs", 403, -1))
+			s.AddFault(ghtest.Fault{Method: "GET", Path: "/repos/octo/demo/actions/workflows/issue-assistant.yml/runs", Status: 403, Times: -1})
 		}, "alice", "cannot be read"},
-		"unreadable records": {func(s *stage) { s.AddFault(ghtest.Fail("GET", "/repos/octo/demo/actions/artifacts", 403, -1)) }, "alice", "cannot be read"},
+		"unreadable records": {func(s *stage) {
+			s.AddFault(ghtest.Fault{Method: "GET", Path: "/repos/octo/demo/actions/artifacts", Status: 403, Times: -1})
+		}, "alice", "cannot be read"},
 		"unreadable jobs": {func(s *stage) {
 			s.AddRun(ghapi.Run{ID: 10, WorkflowID: 5, Path: routerPath, Actor: ghapi.User{Login: "alice"}, Status: "completed", Conclusion: "cancelled"})
-			s.AddFault(ghtest.Fail("GET", "/repos/octo/demo/actions/runs/10/jobs", 403, -1))
+			s.AddFault(ghtest.Fault{Method: "GET", Path: "/repos/octo/demo/actions/runs/10/jobs", Status: 403, Times: -1})
 		}, "alice", "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {

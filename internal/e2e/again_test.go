@@ -192,7 +192,7 @@ func TestAnswersThatAreLost(t *testing.T) {
 	t.Run("one answer", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, answering(triage(nil)), "")
-		w.gh.AddFault(ghtest.Fault{Match: ghtest.Match(http.MethodPost, comments), Lost: true, Status: http.StatusBadGateway})
+		w.gh.AddFault(ghtest.Fault{Method: http.MethodPost, Path: comments, Lost: true, Status: http.StatusBadGateway})
 		r := w.run(t, start{event: "issues", payload: w.opened()})
 		if r.code != 0 || r.jobs["Apply"] != "success" || len(w.ours()) != 1 {
 			t.Errorf("rc %d, jobs %v, %d comments", r.code, r.jobs, len(w.ours()))
@@ -201,7 +201,7 @@ func TestAnswersThatAreLost(t *testing.T) {
 	t.Run("GitHub is down", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, answering(triage(nil)), "")
-		w.gh.AddFault(ghtest.Fail(http.MethodPost, comments, http.StatusUnprocessableEntity, -1))
+		w.gh.AddFault(ghtest.Fault{Method: http.MethodPost, Path: comments, Status: http.StatusUnprocessableEntity, Times: -1})
 		first := w.run(t, start{event: "issues", payload: w.opened()})
 		if first.code == 0 || first.jobs["Analyze"] != "success" || first.jobs["Apply"] != "failure" || len(w.ours()) != 0 {
 			t.Fatalf("rc %d, jobs %v, %d comments", first.code, first.jobs, len(w.ours()))

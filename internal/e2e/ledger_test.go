@@ -45,7 +45,7 @@ func TestTheMonthIsRead(t *testing.T) {
 		t.Errorf("summary: %q", lines)
 	}
 
-	w.gh.AddFault(ghtest.Fail(http.MethodGet, "/repos/octo-org/demo/actions/artifacts", http.StatusForbidden, -1))
+	w.gh.AddFault(ghtest.Fault{Method: http.MethodGet, Path: "/repos/octo-org/demo/actions/artifacts", Status: http.StatusForbidden, Times: -1})
 	defer w.replay(t, "issue-assistant.yml", "event", first.event())() // event reads artifacts, too, and would start nothing
 	third := w.run(t, start{event: "issues", payload: w.opened(), run: 4713})
 	if third.code != 0 || third.outputs["engine.reason"] != "ledger unreadable" || len(w.ai.Requests()) != calls {

@@ -12,7 +12,7 @@ import (
 )
 
 func failing(method, path string, status int) ghtest.Fault {
-	return ghtest.Fail(method, path, status, 1)
+	return ghtest.Fault{Method: method, Path: path, Status: status, Times: 1}
 }
 
 func skipping(f ghtest.Fault, n int) ghtest.Fault {
@@ -121,7 +121,7 @@ func TestArtifactHostFails(t *testing.T) {
 	}
 	// A redirect that is no https address, or no redirect at all.
 	for _, location := range []string{"http://blob.example.com/x?sig=secret", "ftp://x/y", "/relative"} {
-		s.AddFault(ghtest.Fault{Match: ghtest.Match("GET", ""), Status: 302, Header: http.Header{"Location": {location}}})
+		s.AddFault(ghtest.Fault{Method: "GET", Status: 302, Header: http.Header{"Location": {location}}})
 		_, err = c.DownloadArtifact(bg(t), id, 10)
 		if _ = wantKind(t, err, ghapi.KindForeignHost); strings.Contains(err.Error(), "secret") {
 			t.Errorf("error %v", err)

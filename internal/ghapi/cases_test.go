@@ -228,12 +228,12 @@ func TestWaitBudget(t *testing.T) {
 func TestGraphQLRateLimit(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.s.AddFault(ghtest.Fault{Match: ghtest.Match("POST", "/graphql"), Status: 200, Body: `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`})
+	b.s.AddFault(ghtest.Fault{Method: "POST", Path: "/graphql", Status: 200, Body: `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`})
 	list, err := ghapi.Collect(b.c.Issues(t.Context(), ghapi.IssueFilter{}), -1)
 	if err != nil || len(list) != 1 || b.clock.total() != time.Minute {
 		t.Errorf("%d, %v, waited %v", len(list), err, b.clock.slept)
 	}
-	b.s.AddFault(ghtest.Fault{Match: ghtest.Match("POST", "/graphql"), Status: 200, Body: `{"errors":[{"message":"API rate limit exceeded"}]}`, Times: -1})
+	b.s.AddFault(ghtest.Fault{Method: "POST", Path: "/graphql", Status: 200, Body: `{"errors":[{"message":"API rate limit exceeded"}]}`, Times: -1})
 	_, err = b.c.Viewer(t.Context())
 	if e := wantKind(t, err, ghapi.KindRateLimited); e.RetryAt.IsZero() {
 		t.Errorf("%+v", e)

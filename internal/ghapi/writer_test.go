@@ -51,8 +51,11 @@ func (b *bench) posts() int {
 	return requests(b.s, "POST", fmt.Sprintf("/repos/octo/demo/issues/%d/comments", b.issue))
 }
 
+// commentsPath is where comments are posted.
+const commentsPath = "/repos/octo/demo/issues/1/comments"
+
 func postFault(status int, header ...string) ghtest.Fault {
-	f := ghtest.Fault{Match: ghtest.Match("POST", "/repos/octo/demo/issues/1/comments"), Status: status, Header: http.Header{}}
+	f := ghtest.Fault{Method: "POST", Path: commentsPath, Status: status, Header: http.Header{}}
 	for i := 0; i+1 < len(header); i += 2 {
 		f.Header.Set(header[i], header[i+1])
 	}
@@ -146,7 +149,7 @@ func TestBoundedWrites(t *testing.T) {
 		t.Parallel()
 		for _, f := range []ghtest.Fault{{Lost: true}, {Lost: true, Status: 502}, {Lost: true, Status: 504}, {Cut: true}} {
 			b := newBench(t)
-			f.Match = postFault(0).Match
+			f.Method, f.Path = "POST", commentsPath
 			b.s.AddFault(f)
 			c, err := b.comment(t)
 			if err != nil || b.posts() != 1 || len(b.s.Comments(b.issue)) != 1 || c.ID != b.s.Comments(b.issue)[0].ID {
@@ -168,8 +171,8 @@ func TestBoundedWrites(t *testing.T) {
 	t.Run("lost answer, unreadable", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
-		b.s.AddFault(ghtest.Fault{Match: postFault(0).Match, Lost: true})
-		b.s.AddFault(ghtest.Fail("GET", "/repos/octo/demo/issues/1/comments", 500, -1))
+		b.s.AddFault(ghtest.Fault{Method: "POST", Path: commentsPath, Lost: true})
+		b.s.AddFault(ghtest.Fault{Method: "GET", Path: "/repos/octo/demo/issues/1/comments", Status: 500, Times: -1})
 		_, err := b.comment(t)
 		_ = wantVerdict(t, err, "unconfirmed", 1, 0)
 		if b.posts() != 1 {
@@ -192,7 +195,7 @@ func TestBoundedWrites(t *testing.T) {
 	t.Run("R11 three open circuits end all writes", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
-		b.s.AddFault(ghtest.Fault{Match: ghtest.MatchWrites, Status: 422, Times: -1})
+		b.s.AddFault(ghtest.Fault{Match: ghtest.Request.Write, Status: 422, Times: -1})
 		_, first := b.comment(t)
 		_ = wantVerdict(t, first, "failed", 1, 422)
 		_ = wantVerdict(t, b.w.Close(t.Context(), b.issue, "sweep", "completed", 0), "failed", 1, 422)
@@ -231,7 +234,7 @@ func TestBoundedWrites(t *testing.T) {
 	t.Run("R14 empty body with 200", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
-		b.s.AddFault(ghtest.Fault{Match: postFault(0).Match, Empty: true})
+		b.s.AddFault(ghtest.Fault{Method: "POST", Path: commentsPath, Empty: true})
 		if _, err := b.comment(t); err != nil || b.posts() != 1 {
 			t.Errorf("%v, %d posts", err, b.posts())
 		}
@@ -250,7 +253,7 @@ func TestLastLook(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.s.AddFault(postFault(502))
-	b.s.AddFault(ghtest.Fault{Match: postFault(0).Match, Lost: true})
+	b.s.AddFault(ghtest.Fault{Method: "POST", Path: commentsPath, Lost: true})
 	if _, err := b.comment(t); err != nil || len(b.s.Comments(b.issue)) != 1 || b.posts() != 2 {
 		t.Errorf("%v, %d posts", err, b.posts())
 	}
@@ -334,7 +337,7 @@ func TestWritesWithLostAnswers(t *testing.T) {
 			}
 			for _, f := range []ghtest.Fault{{Lost: true}, {Lost: true, Status: 500}, {Status: 502}, {Cut: true}, {Empty: true}, {Status: 429, Header: http.Header{"Retry-After": {"1"}}}} {
 				b := prepare()
-				f.Match = ghtest.MatchWrites
+				f.Match = ghtest.Request.Write
 				b.s.AddFault(f)
 				if err := do(t.Context(), b); err != nil {
 					t.Errorf("%+v: %v", f, err)
@@ -356,7 +359,7 @@ func TestDispatchTwiceCountsRuns(t *testing.T) {
 	b.s.AddWorkflow(ghapi.Workflow{Path: ".github/workflows/a.yml"})
 	for n := range 3 {
 		if n == 1 { // the request is lost, and the run of before does not stand in for it
-			b.s.AddFault(ghtest.Fault{Match: ghtest.MatchWrites, Status: 502})
+			b.s.AddFault(ghtest.Fault{Match: ghtest.Request.Write, Status: 502})
 		}
 		if err := b.w.Dispatch(t.Context(), fmt.Sprintf("n%d", n), "a.yml", "main", nil); err != nil {
 			t.Fatal(err)

@@ -78,7 +78,7 @@ func TestSyncLabelsNeverDeletesAndIsIdempotent(t *testing.T) {
 		return res
 	}
 	// A label that GitHub refuses fails alone.
-	r.AddFault(ghtest.Fault{Times: 1, Status: 403, Skip: 1, Match: ghtest.MatchWrites})
+	r.AddFault(ghtest.Fault{Times: 1, Status: 403, Skip: 1, Match: ghtest.Request.Write})
 	if res := sync(); len(res.Done) != 500 || len(res.Failed) != 1 || res.AllFailed() {
 		t.Errorf("%d done, failed %v", len(res.Done), res.Failed)
 	}
@@ -113,7 +113,7 @@ func TestLabelsAllFailed(t *testing.T) {
 	for i := range 30 {
 		file.Labels = append(file.Labels, label(fmt.Sprint("new", i)))
 	}
-	r.AddFault(ghtest.Fault{Times: -1, Status: 403, Match: ghtest.MatchWrites})
+	r.AddFault(ghtest.Fault{Times: -1, Status: 403, Match: ghtest.Request.Write})
 	c := r.client()
 	res, err := lifecycle.SyncLabels(t.Context(), c, func() ghapi.Writer { return ghapi.NewWriter(c) }, file)
 	if err != nil || !res.AllFailed() || len(res.Failed) != 11 {
@@ -178,7 +178,7 @@ func TestFindingsNotSetUpAndFailures(t *testing.T) {
 	c := r.client()
 	w := func() ghapi.Writer { return ghapi.NewWriter(c) }
 	n := r.AddAlert(ghapi.Alert{Tool: "CodeQL", Rule: "go/x", Path: "tests/a.go"})
-	r.AddFault(ghtest.Fault{Times: -1, Status: 500, Match: ghtest.MatchWrites})
+	r.AddFault(ghtest.Fault{Times: -1, Status: 500, Match: ghtest.Request.Write})
 	res, err := lifecycle.Findings(t.Context(), c, w, []config.Accept{accept("")}, r.now)
 	if err != nil || len(res.Open) != 1 || res.Failed[n] == "" || len(res.Unused) != 0 {
 		t.Errorf("%+v %v", res, err)

@@ -177,5 +177,5 @@ func (r *rig) writes() int {
 
 // faultAt lets every write from the n-th on fail, as after a crash.
 func faultAt(n int) ghtest.Fault {
-	return ghtest.Fault{Match: ghtest.MatchWrites, Skip: n, Times: -1, Status: 502}
+	return ghtest.Fault{Match: ghtest.Request.Write, Skip: n, Times: -1, Status: 502}
 }

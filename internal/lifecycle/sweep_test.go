@@ -329,7 +329,7 @@ func TestHostileWordsOfGitHubInTheSummary(t *testing.T) {
 	r := newRig(t)
 	r.asked()
 	r.days(15)
-	r.AddFault(ghtest.Fault{Times: -1, Status: 422, Match: ghtest.MatchWrites, Body: `{"message":"::error::x\n<img src=x> @octo [a](https://evil.example) ` + "`x`" + `"}`})
+	r.AddFault(ghtest.Fault{Times: -1, Status: 422, Match: ghtest.Request.Write, Body: `{"message":"::error::x\n<img src=x> @octo [a](https://evil.example) ` + "`x`" + `"}`})
 	s := r.sweep().Summary("")
 	for _, bad := range []string{"<img", "@octo", "https://evil", "\n::error"} {
 		if strings.Contains(s, bad) {

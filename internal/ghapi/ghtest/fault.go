@@ -8,8 +8,10 @@ import (
 
 // Fault is what goes wrong with a request.
 type Fault struct {
-	// Match chooses the requests; nil: all.
-	Match func(Request) bool
+	// Method, Path (escaped) and Match choose the requests; what is empty takes all.
+	Method, Path string
+	Match        func(Request) bool
+
 	Skip  int // leave out the first ones
 	Times int // how often; 0: once; below 0: always
 
@@ -21,21 +23,6 @@ type Fault struct {
 	Lost   bool // the change is made, the answer is lost (without Status: the connection is closed)
 	Empty  bool // the change is made, the answer is 200 without a body
 }
-
-// Fail is a fault for every request of a method and path; times as in [Fault].
-func Fail(method, path string, status, times int) Fault {
-	return Fault{Match: Match(method, path), Status: status, Times: times}
-}
-
-// Match chooses requests by method and escaped path; an empty one matches all.
-func Match(method, path string) func(Request) bool {
-	return func(r Request) bool {
-		return (method == "" || r.Method == method) && (path == "" || r.Path == path)
-	}
-}
-
-// MatchWrites chooses the requests that change something.
-func MatchWrites(r Request) bool { return r.Write() }
 
 // AddFault adds a fault. Of several that match, the one that was added first strikes.
 func (s *Server) AddFault(f Fault) {
@@ -65,7 +52,7 @@ func (s *Server) Calm() {
 // strike finds the fault for a request.
 func (s *Server) strike(r Request) *Fault {
 	for _, f := range s.faults {
-		if f.Times == 0 || (f.Match != nil && !f.Match(r)) {
+		if f.Times == 0 || !f.strikes(r) {
 			continue
 		}
 		if f.Skip > 0 {
@@ -81,6 +68,10 @@ func (s *Server) strike(r Request) *Fault {
 		return s.chaos.pick(r)
 	}
 	return nil
+}
+
+func (f *Fault) strikes(r Request) bool {
+	return (f.Method == "" || f.Method == r.Method) && (f.Path == "" || f.Path == r.Path) && (f.Match == nil || f.Match(r))
 }
 
 type chaos struct {
