@@ -258,7 +258,7 @@ func TestPublishedSchemas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checked, err := CheckedSchema(name, Labels{})
+		checked, err := checkedSchema(name, Labels{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,9 +34,9 @@ func Schema(name task.Name, labels Labels) ([]byte, error) {
 	return encode(s, "")
 }
 
-// CheckedSchema is what [Parse] holds an answer against: the engine's schema with its lengths. The places in files and
+// checkedSchema is what [Parse] holds an answer against: the engine's schema with its lengths. The places in files and
 // the language of a release reply may be left out.
-func CheckedSchema(name task.Name, labels Labels) ([]byte, error) {
+func checkedSchema(name task.Name, labels Labels) ([]byte, error) {
 	s, err := load(name, labels)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func encode(s *node, indent string) ([]byte, error) {
 
 // compile prepares the checked schema of a task for use.
 func compile(name task.Name, labels Labels) (*jsonschema.Schema, error) {
-	data, err := CheckedSchema(name, labels)
+	data, err := checkedSchema(name, labels)
 	if err != nil {
 		return nil, err
 	}

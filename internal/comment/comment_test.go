@@ -222,7 +222,7 @@ func TestGuess(t *testing.T) {
 		"O programa não abre quando eu clico e isso está em uma máquina": "pt-BR", "起動するとクラッシュします": "ja", "程序启动时崩溃": "zh-CN",
 		"panic: runtime error\n\ngoroutine 1 [running]:\nmain.main()": "en",
 	} {
-		if got := Guess(text); got != want {
+		if got := guess(text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// Guess tells the language of a text among those that have texts: by its script, else by counting frequent words. A
+// guess tells the language of a text among those that have texts: by its script, else by counting frequent words. A
 // tie is English.
-func Guess(text string) string {
+func guess(text string) string {
 	const enough = 20_000
 	if len(text) > enough {
 		text = text[:enough]

@@ -191,9 +191,9 @@ func Owned(comments []ghapi.Comment, owner Owner) []Own {
 	return out
 }
 
-// NeedsOwner reports whether comments carry markers of accounts other than the job's own: then it must be asked whose
+// needsOwner reports whether comments carry markers of accounts other than the job's own: then it must be asked whose
 // token this is ([ghapi.Client.Viewer]).
-func NeedsOwner(comments []ghapi.Comment) bool {
+func needsOwner(comments []ghapi.Comment) bool {
 	return slices.ContainsFunc(comments, func(c ghapi.Comment) bool {
 		if JobToken().Wrote(c.Author) {
 			return false
@@ -211,7 +211,7 @@ type Viewer interface {
 // OwnerOf says whose markers count: the job's own account, unless comments carry markers of another one; then the token
 // is asked whose it is.
 func OwnerOf(ctx context.Context, r Viewer, comments []ghapi.Comment) (Owner, error) {
-	if !NeedsOwner(comments) {
+	if !needsOwner(comments) {
 		return JobToken(), nil
 	}
 	u, err := r.Viewer(ctx)

@@ -70,5 +70,5 @@ func Language(own []Own, words string) string {
 			return m.Language
 		}
 	}
-	return Guess(words)
+	return guess(words)
 }

@@ -176,10 +176,10 @@ func (r *reader) together(c Config) {
 
 // warn says what is allowed and rarely meant.
 func (r *reader) warn(c Config) {
-	if turns := c.Engine.MaxTurns; turns < TurnsFloor {
+	if turns := c.Engine.MaxTurns; turns < turnsFloor {
 		r.say(diag.Warning, r.at("engine", "max_turns"), "low-turns",
 			fmt.Sprintf("engine.max_turns is %d: an analysis needs several turns to read and one to answer", turns),
-			fmt.Sprintf("write max_turns = %d or more; the replies get %d turns in any case", Default().Engine.MaxTurns, TurnsFloor))
+			fmt.Sprintf("write max_turns = %d or more; the replies get %d turns in any case", Default().Engine.MaxTurns, turnsFloor))
 	}
 	r.warnBudget(r.at("engine", "max_budget_usd"), c.Engine.MaxBudgetUSD)
 	if month := c.Limits.MonthlyUSD; month > 0 && month < c.Engine.MaxBudgetUSD {
@@ -201,12 +201,12 @@ func (r *reader) warn(c Config) {
 }
 
 func (r *reader) warnBudget(pos tomldoc.Pos, usd float64) {
-	if usd >= BudgetFloorUSD {
+	if usd >= budgetFloorUSD {
 		return
 	}
 	r.say(diag.Warning, pos, "low-budget",
-		fmt.Sprintf("max_budget_usd is %s: starting the engine and reading one issue may cost as much as %.2f", number(usd), BudgetFloorUSD),
-		fmt.Sprintf("write max_budget_usd = %.2f or more, or runs may end without an answer", BudgetFloorUSD))
+		fmt.Sprintf("max_budget_usd is %s: starting the engine and reading one issue may cost as much as %.2f", number(usd), budgetFloorUSD),
+		fmt.Sprintf("write max_budget_usd = %.2f or more, or runs may end without an answer", budgetFloorUSD))
 }
 
 // makerOf guesses the engine that a model belongs to; unknown names give nothing.

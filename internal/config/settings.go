@@ -75,7 +75,7 @@ func settings() []setting {
 }
 
 func engineSettings() []setting {
-	model := Rule{Kind: KindText, Words: modelWords, Pattern: ModelPattern, Never: "//", Refused: aliasNames(), check: CheckModel}
+	model := Rule{Kind: KindText, Words: modelWords, Pattern: modelPattern, Never: "//", Refused: aliasNames(), check: CheckModel}
 	light := model
 	model.Key, model.Doc = "model", "the model of the analyses and follow-ups: a full id, no alias; the default is that of the engine"
 	light.Key, light.Doc = "light_model", "the model of the yes-or-no replies; empty: `model`"
@@ -203,7 +203,7 @@ func pricesTable() Table {
 		Name:  "prices",
 		Doc:   "Dollars per million tokens, for a model that the built-in table lacks.",
 		Named: true, MaxNames: maxPrices,
-		Names: Rule{Kind: KindText, Words: modelWords, Pattern: ModelPattern, Never: "//", Refused: aliasNames(), check: CheckModel},
+		Names: Rule{Kind: KindText, Words: modelWords, Pattern: modelPattern, Never: "//", Refused: aliasNames(), check: CheckModel},
 		Rules: []Rule{
 			dollars("input", "a million tokens that the model reads", true, "2.0"),
 			dollars("output", "a million tokens that the model writes", true, "10.0"),

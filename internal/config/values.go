@@ -24,20 +24,20 @@ const (
 	MaxMinutes   = 60
 )
 
-// A budget below BudgetFloorUSD and turns below TurnsFloor are allowed and warned about: starting an engine and reading
+// A budget below budgetFloorUSD and turns below turnsFloor are allowed and warned about: starting an engine and reading
 // an issue alone costs about this much.
 const (
-	BudgetFloorUSD = 0.10
-	TurnsFloor     = 4
+	budgetFloorUSD = 0.10
+	turnsFloor     = 4
 )
 
 // Efforts lists the values of engine.effort; the empty one is the engine's default.
 var Efforts = []string{"", "low", "medium", "high", "xhigh", "max"}
 
-// ModelPattern is the form of a model's name, before the rules that CheckModel adds.
-const ModelPattern = `^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199}$`
+// modelPattern is the form of a model's name, before the rules that CheckModel adds.
+const modelPattern = `^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,199}$`
 
-var modelName = lazy.Regexp(ModelPattern)
+var modelName = lazy.Regexp(modelPattern)
 
 // aliases are names by which Claude Code means "the newest of a kind": what they cost changes without notice.
 var aliases = map[string]string{

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// AnswerIn takes the answer out of a model's closing text, for engines without a tool for it: a JSON object or list that
+// answerIn takes the answer out of a model's closing text, for engines without a tool for it: a JSON object or list that
 // stands alone, or in one code fence. ok is false when the text holds anything else: what follows an answer is not
 // guessed at.
-func AnswerIn(text string) (answer json.RawMessage, ok bool) {
+func answerIn(text string) (answer json.RawMessage, ok bool) {
 	text = strings.TrimSpace(text)
 	if !structured(text) {
 		_, rest, found := strings.Cut(text, "```")
@@ -33,7 +33,7 @@ func AnswerIn(text string) (answer json.RawMessage, ok bool) {
 
 // Said takes the model's closing text for the answer, for such engines. Text that is none makes a finished run a bad answer.
 func (o *Outcome) Said(text string) {
-	answer, ok := AnswerIn(text)
+	answer, ok := answerIn(text)
 	switch {
 	case ok && o.Ended == Finished:
 		o.Answer = answer

@@ -27,7 +27,7 @@ func TestAnswerIn(t *testing.T) {
 		"":                                                 "",
 		"```":                                              "",
 	} {
-		got, ok := AnswerIn(text)
+		got, ok := answerIn(text)
 		if ok != (want != "") || string(got) != want {
 			t.Errorf("%q: %q %t, want %q", text, got, ok, want)
 		}
@@ -38,7 +38,7 @@ func FuzzAnswerIn(f *testing.F) {
 	f.Add("```json\n{\"a\":1}\n```")
 	f.Add(`{"a":1}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		if got, ok := AnswerIn(text); ok && (!json.Valid(got) || !strings.Contains(text, string(got))) {
+		if got, ok := answerIn(text); ok && (!json.Valid(got) || !strings.Contains(text, string(got))) {
 			t.Errorf("%q gives %q", text, got)
 		}
 	})

@@ -69,7 +69,7 @@ func New(o Options) (*Client, error) {
 	if o.Now == nil || o.Sleep == nil {
 		return nil, errors.New("ghapi: Now and Sleep are needed")
 	}
-	owner, name, err := SplitRepo(o.Repo)
+	owner, name, err := splitRepo(o.Repo)
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +107,8 @@ func (c *Client) IssueURL(number int) string { return fmt.Sprintf("%s/issues/%d"
 // Requests is how many requests were sent so far, repeated ones included.
 func (c *Client) Requests() int { return c.transport.count() }
 
-// SplitRepo takes owner/name apart and refuses what GitHub does not allow in either.
-func SplitRepo(s string) (owner, name string, err error) {
+// splitRepo takes owner/name apart and refuses what GitHub does not allow in either.
+func splitRepo(s string) (owner, name string, err error) {
 	owner, name, ok := strings.Cut(s, "/")
 	if !ok || !ownerName().MatchString(owner) || !repoName().MatchString(name) || name == "." || name == ".." {
 		return "", "", fmt.Errorf("repository %q: want owner/name", oneLine(s, maxMessage))

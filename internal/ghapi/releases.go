@@ -121,10 +121,10 @@ func (c *Client) Ref(ctx context.Context, ref string) (string, bool, error) {
 	return got.Object.SHA, err == nil, err
 }
 
-// ErrTruncated says that a tree has more entries than GitHub gives at once.
-var ErrTruncated = errors.New("the tree has more entries than GitHub lists at once")
+// errTruncated says that a tree has more entries than GitHub gives at once.
+var errTruncated = errors.New("the tree has more entries than GitHub lists at once")
 
-// Tree lists all paths of a commit. With [ErrTruncated] the list is not complete.
+// Tree lists all paths of a commit. A list that is not complete comes with an error.
 func (c *Client) Tree(ctx context.Context, sha string) ([]TreeEntry, error) {
 	name, err := refSegment("a tree", sha)
 	if err != nil {
@@ -138,7 +138,7 @@ func (c *Client) Tree(ctx context.Context, sha string) ([]TreeEntry, error) {
 		return TreeEntry{Path: e.GetPath(), Kind: e.GetType(), Mode: e.GetMode(), SHA: e.GetSHA(), Size: e.GetSize()}
 	})
 	if got.GetTruncated() {
-		return list, ErrTruncated
+		return list, errTruncated
 	}
 	return list, nil
 }

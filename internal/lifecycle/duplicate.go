@@ -9,8 +9,8 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/task"
 )
 
-// Announced is the analysis that announced an original, and that one's number; false when there is none.
-func Announced(f Facts) (Comment, int, bool) {
+// announced is the analysis that announced an original, and that one's number; false when there is none.
+func announced(f Facts) (Comment, int, bool) {
 	analyses := f.own(task.MarkAnalysis)
 	if len(analyses) == 0 {
 		return Comment{}, 0, false
@@ -19,10 +19,10 @@ func Announced(f Facts) (Comment, int, bool) {
 	return last, last.Marker.Duplicate, last.Marker.Duplicate > 0 && last.Marker.Duplicate != f.Issue.Number
 }
 
-// DuplicateDue reports whether the grace of an announced duplicate is over and nobody wrote since: then reactions and
+// duplicateDue reports whether the grace of an announced duplicate is over and nobody wrote since: then reactions and
 // the original are worth asking for.
-func DuplicateDue(f Facts, c config.Lifecycle, now time.Time) bool {
-	said, _, ok := Announced(f)
+func duplicateDue(f Facts, c config.Lifecycle, now time.Time) bool {
+	said, _, ok := announced(f)
 	exempt, _ := f.Exempt(c)
 	return ok && !exempt && c.CloseDuplicates && !f.kept() && f.Issue.State == "open" && f.Issue.HasLabel(config.LabelPossible) &&
 		!spoken(f, said) && now.Sub(said.CreatedAt) >= days(c.DuplicateDays)
@@ -47,7 +47,7 @@ func Duplicate(f Facts, c config.Lifecycle, now time.Time, thumbs, open bool) De
 	if exempt, why := f.Exempt(c); exempt {
 		return Decision{Topic: TopicExempt, Note: why}
 	}
-	said, original, ok := Announced(f)
+	said, original, ok := announced(f)
 	if !ok {
 		return Decision{}
 	}
@@ -55,7 +55,7 @@ func Duplicate(f Facts, c config.Lifecycle, now time.Time, thumbs, open bool) De
 		return Decision{Topic: TopicObjection, Note: "somebody wrote", Steps: f.remove(config.LabelPossible)}
 	}
 	switch {
-	case !DuplicateDue(f, c, now):
+	case !duplicateDue(f, c, now):
 		return Decision{}
 	case thumbs:
 		return Decision{Topic: TopicObjection, Note: "a thumbs-down", Steps: f.remove(config.LabelPossible)}

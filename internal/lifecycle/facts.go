@@ -61,8 +61,8 @@ type Fix struct {
 	About  bool // At is only when the fix was noticed: it was made before
 }
 
-// FactsOf sorts a history. May says who may write to the repository; it is asked only where the answer counts.
-func FactsOf(h ghapi.History, owner comment.Owner, branch string, may func(login string) (bool, error)) (Facts, error) {
+// factsOf sorts a history. May says who may write to the repository; it is asked only where the answer counts.
+func factsOf(h ghapi.History, owner comment.Owner, branch string, may func(login string) (bool, error)) (Facts, error) {
 	f := Facts{Issue: h.Issue, Events: h.Events, Owner: owner}
 	reporter := comment.Login(h.Issue.Author)
 	same := func(u ghapi.User) bool { return u.Login != "" && strings.EqualFold(u.Login, reporter) }

@@ -22,8 +22,8 @@ type FindingsResult struct {
 	Expired   []config.Accept
 }
 
-// Accepted finds the first entry that covers an alert and has not expired.
-func Accepted(entries []config.Accept, a ghapi.Alert, now time.Time) (int, bool) {
+// accepted finds the first entry that covers an alert and has not expired.
+func accepted(entries []config.Accept, a ghapi.Alert, now time.Time) (int, bool) {
 	for i, e := range entries {
 		if !e.Expired(now) && e.Covers(a.Tool, a.Rule, a.Path) {
 			return i, true
@@ -56,7 +56,7 @@ func Findings(ctx context.Context, client *ghapi.Client, writer func() ghapi.Wri
 	slices.SortFunc(alerts, func(a, b ghapi.Alert) int { return a.Number - b.Number })
 	used := map[int]bool{}
 	for _, a := range alerts {
-		i, ok := Accepted(entries, a, now)
+		i, ok := accepted(entries, a, now)
 		if !ok {
 			r.Open = append(r.Open, a)
 			continue

@@ -46,8 +46,8 @@ func Closes(message, repo string) []int {
 	return out
 }
 
-// RevertedPull is the pull request of this repository that another one says it reverts; 0: none.
-func RevertedPull(body, repo string) int {
+// revertedPull is the pull request of this repository that another one says it reverts; 0: none.
+func revertedPull(body, repo string) int {
 	m := revertPR().FindStringSubmatch(body)
 	if m == nil || m[1] != "" && !strings.EqualFold(m[1], repo) {
 		return 0
@@ -81,8 +81,8 @@ type Reverts struct {
 // Revert is one commit that takes another back.
 type Revert struct{ Of, By string }
 
-// RevertsOf reads the messages of commits of a repository, and what pull requests said.
-func RevertsOf(commits []ghapi.Commit, repo string, more ...Revert) Reverts {
+// revertsOf reads the messages of commits of a repository, and what pull requests said.
+func revertsOf(commits []ghapi.Commit, repo string, more ...Revert) Reverts {
 	r := Reverts{by: map[string][]string{}, pulls: map[string]int{}}
 	for _, c := range commits {
 		sha := strings.ToLower(c.SHA)
@@ -90,7 +90,7 @@ func RevertsOf(commits []ghapi.Commit, repo string, more ...Revert) Reverts {
 			r.by[of] = append(r.by[of], sha)
 		}
 		if strings.Contains(c.Message, "everts ") {
-			if n := RevertedPull(c.Message, repo); n != 0 {
+			if n := revertedPull(c.Message, repo); n != 0 {
 				r.by[pullKey(n)] = append(r.by[pullKey(n)], sha)
 			}
 		}
@@ -175,7 +175,7 @@ const (
 
 // StandingOf reads a comparison whose base is the fix and whose head is the release's tag.
 func StandingOf(cmp ghapi.Comparison, repo string, fix Fix) Standing {
-	reverts := RevertsOf(cmp.Commits, repo)
+	reverts := revertsOf(cmp.Commits, repo)
 	out := Lacks
 	if cmp.Contains() {
 		if !reverts.Has(fix) {

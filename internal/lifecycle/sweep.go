@@ -132,7 +132,7 @@ func (s *sweep) scan(ctx context.Context) {
 				continue
 			}
 			byPull[p.Number] = p.MergeCommit
-			if RevertedPull(p.Body, s.client.Repo()) != 0 {
+			if revertedPull(p.Body, s.client.Repo()) != 0 {
 				reverting = append(reverting, p)
 			}
 			for _, ref := range p.Closes {
@@ -143,7 +143,7 @@ func (s *sweep) scan(ctx context.Context) {
 		}
 	}
 	for _, p := range reverting {
-		if of := byPull[RevertedPull(p.Body, s.client.Repo())]; of != "" {
+		if of := byPull[revertedPull(p.Body, s.client.Repo())]; of != "" {
 			more = append(more, Revert{Of: of, By: p.MergeCommit})
 		}
 	}
@@ -152,7 +152,7 @@ func (s *sweep) scan(ctx context.Context) {
 	if kind := ghapi.KindOf(err); err != nil && kind != ghapi.KindConflict && kind != ghapi.KindNotFound {
 		s.note("the commits of the default branch could not be read", err)
 	}
-	s.reverts = RevertsOf(list, s.client.Repo(), more...)
+	s.reverts = revertsOf(list, s.client.Repo(), more...)
 	if s.o.Mode != ModeRelease {
 		for _, c := range list {
 			for _, n := range Closes(c.Message, s.client.Repo()) {
@@ -234,7 +234,7 @@ func (s *sweep) facts(ctx context.Context, numbers []int, histories map[int]ghap
 		if s.o.Mode == ModeAll && (h.Issue.HasLabel(config.LabelNeedsInfo) || h.Issue.State == "closed") {
 			may = func(login string) (bool, error) { return s.client.CanWrite(ctx, login) }
 		}
-		f, err := FactsOf(h, s.owner, s.branch, may)
+		f, err := factsOf(h, s.owner, s.branch, may)
 		if err != nil {
 			s.fail(n, "read who may write", err)
 			continue
@@ -378,7 +378,7 @@ func (s *sweep) compare(ctx context.Context, fix Fix, tag string) (compared, err
 	case err != nil:
 		return out, err
 	default:
-		out.standing, out.reverts = StandingOf(cmp, s.client.Repo(), fix), RevertsOf(cmp.Commits, s.client.Repo())
+		out.standing, out.reverts = StandingOf(cmp, s.client.Repo(), fix), revertsOf(cmp.Commits, s.client.Repo())
 		out.straight = cmp.Contains() && !out.reverts.names(fix)
 	}
 	s.compared[key] = out
@@ -393,7 +393,7 @@ func (s *sweep) waiting(ctx context.Context, facts []Facts) {
 
 func (s *sweep) closed(ctx context.Context, facts []Facts) {
 	for _, f := range facts {
-		s.act(ctx, f, Comeback(f, s.o.Config.Lifecycle))
+		s.act(ctx, f, comeback(f, s.o.Config.Lifecycle))
 	}
 }
 
@@ -404,7 +404,7 @@ func (s *sweep) duplicates(ctx context.Context, facts []Facts) {
 			continue
 		}
 		thumbs, open := false, false
-		if DuplicateDue(f, c, s.o.Now) {
+		if duplicateDue(f, c, s.o.Now) {
 			var err error
 			if thumbs, open, err = s.ask(ctx, f); err != nil {
 				s.fail(f.Issue.Number, "look at its duplicate", err)
@@ -417,7 +417,7 @@ func (s *sweep) duplicates(ctx context.Context, facts []Facts) {
 
 // ask reads the reactions to the announcement and the state of the original.
 func (s *sweep) ask(ctx context.Context, f Facts) (thumbs, open bool, err error) {
-	said, original, _ := Announced(f)
+	said, original, _ := announced(f)
 	reactions, err := s.client.CommentReactions(ctx, said.ID)
 	if err != nil {
 		return false, false, err

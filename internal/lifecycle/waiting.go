@@ -127,9 +127,9 @@ func optional(steps []Step) []Step {
 	return steps
 }
 
-// Comeback decides about a closed issue: it is opened again when it was closed for silence and its reporter answered, an
+// comeback decides about a closed issue: it is opened again when it was closed for silence and its reporter answered, an
 // event that was lost. Labels that mean nothing on a closed issue are taken away.
-func Comeback(f Facts, c config.Lifecycle) Decision {
+func comeback(f Facts, c config.Lifecycle) Decision {
 	if f.Issue.State != "closed" {
 		return Decision{}
 	}

@@ -55,7 +55,7 @@ func (f *folder) issues(ctx context.Context, r Reader, o Options, t Thread, res 
 	}
 	query := DocOf(t.Issue)
 	query.Title, query.Body = t.text(t.Issue.Title), t.text(t.Issue.Body)
-	text := CandidatesFile(index.Similar(query, search.Query{}), o.Secrets)
+	text := candidatesFile(index.Similar(query, search.Query{}), o.Secrets)
 	if err := f.put(FileCandidates, "older issues that resemble this one", []byte(text)); err != nil {
 		return err
 	}
@@ -63,8 +63,8 @@ func (f *folder) issues(ctx context.Context, r Reader, o Options, t Thread, res 
 	return nil
 }
 
-// CandidatesFile is candidates.md. What strangers wrote stands as code.
-func CandidatesFile(hits []search.Hit, secrets []string) string {
+// candidatesFile is candidates.md. What strangers wrote stands as code.
+func candidatesFile(hits []search.Hit, secrets []string) string {
 	var b strings.Builder
 	b.WriteString("# Similar older issues\n\nFound by shared words, most similar first. Similar words are not the same problem: read an issue before you name it.\n" +
 		"The share says how much of this issue the other one covers: a report of two problems may have one issue for each.\n\n")

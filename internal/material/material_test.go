@@ -256,7 +256,7 @@ func TestPullRequestIsRefused(t *testing.T) {
 func TestCandidatesFile(t *testing.T) {
 	t.Parallel()
 	token := "ghp_" + "1234567890abcdefghijABCDEFGHIJ123456"
-	text := CandidatesFile([]search.Hit{
+	text := candidatesFile([]search.Hit{
 		{
 			Number: 1, Title: "a\n# b `c` " + token, State: "closed", StateReason: "not_planned", Opened: "2026-01-02", Score: 3, Share: 0.25,
 			Verdict: search.Related, Matched: []search.Match{{Word: "x`y", Field: "error"}, {Word: "z", Field: "body"}, {Word: "w", Field: "error"}},
@@ -271,27 +271,27 @@ func TestCandidatesFile(t *testing.T) {
 	if strings.Contains(text, "\n# b") || strings.Contains(text, token) {
 		t.Error(text)
 	}
-	if text := CandidatesFile(nil, nil); !strings.Contains(text, "None was found") {
+	if text := candidatesFile(nil, nil); !strings.Contains(text, "None was found") {
 		t.Error(text)
 	}
 }
 
 func TestSmallFiles(t *testing.T) {
 	t.Parallel()
-	text := LabelsFile(answer.Labels{Kinds: []config.Label{{Name: "bug", Description: "line one\nline two"}}})
+	text := labelsFile(answer.Labels{Kinds: []config.Label{{Name: "bug", Description: "line one\nline two"}}})
 	if !strings.Contains(text, "- `bug`: line one line two") || strings.Count(text, "- none") != 2 {
 		t.Error(text)
 	}
-	release := ReleaseFile(ghapi.Release{Tag: "v1", Body: strings.Repeat("x", 12_000) + "\n```\n## EVIL"}, nil)
+	release := releaseFile(ghapi.Release{Tag: "v1", Body: strings.Repeat("x", 12_000) + "\n```\n## EVIL"}, nil)
 	ours(t, release)
 	if !strings.Contains(release, "left out here") {
 		t.Error("the cut is not stated")
 	}
-	d := DiscussionOf(ghapi.Discussion{Number: 1, Title: "t", Body: strings.Repeat("b ", 2000), Answer: "a"}, nil)
+	d := discussionOf(ghapi.Discussion{Number: 1, Title: "t", Body: strings.Repeat("b ", 2000), Answer: "a"}, nil)
 	if utf8.RuneCountInString(d.Excerpt) > discussionExcerpt || d.Answer != "a" {
 		t.Error(d)
 	}
-	p := PullOf(ghapi.PullRequest{Number: 2, Closes: []ghapi.IssueRef{{Repo: "octo/demo", Number: 7}, {Repo: "other/x", Number: 8}}}, "octo/demo", nil)
+	p := pullOf(ghapi.PullRequest{Number: 2, Closes: []ghapi.IssueRef{{Repo: "octo/demo", Number: 7}, {Repo: "other/x", Number: 8}}}, "octo/demo", nil)
 	if len(p.Closes) != 1 {
 		t.Error(p)
 	}

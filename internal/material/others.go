@@ -58,9 +58,6 @@ const (
 	titleLimit        = 300
 )
 
-// RecordOf shortens an issue.
-func RecordOf(i ghapi.Issue, secrets []string) Record { return recordOf(i, secrets, false) }
-
 func recordOf(i ghapi.Issue, secrets []string, cleaned bool) Record {
 	short := excerpt
 	if cleaned {
@@ -77,8 +74,8 @@ func recordOf(i ghapi.Issue, secrets []string, cleaned bool) Record {
 	return r
 }
 
-// DiscussionOf shortens a discussion.
-func DiscussionOf(d ghapi.Discussion, secrets []string) DiscussionRecord {
+// discussionOf shortens a discussion.
+func discussionOf(d ghapi.Discussion, secrets []string) DiscussionRecord {
 	return DiscussionRecord{
 		Number: d.Number, Title: excerpt(d.Title, titleLimit, secrets), Category: excerpt(d.Category, titleLimit, nil),
 		Answered: d.Answered, Closed: d.Closed,
@@ -86,8 +83,8 @@ func DiscussionOf(d ghapi.Discussion, secrets []string) DiscussionRecord {
 	}
 }
 
-// PullOf shortens a pull request; closes names the issues of this repository only.
-func PullOf(p ghapi.PullRequest, repo string, secrets []string) PullRecord {
+// pullOf shortens a pull request; closes names the issues of this repository only.
+func pullOf(p ghapi.PullRequest, repo string, secrets []string) PullRecord {
 	r := PullRecord{Number: p.Number, Title: excerpt(p.Title, titleLimit, secrets), Updated: dateOnly(p.UpdatedAt), Excerpt: excerpt(p.Body, pullExcerpt, secrets)}
 	for _, c := range p.Closes {
 		if strings.EqualFold(c.Repo, repo) {
@@ -133,8 +130,8 @@ func dateOnly(at time.Time) string {
 	return at.Format("2006-01-02")
 }
 
-// WriteLines writes one JSON object per line.
-func WriteLines[T any](w io.Writer, list []T) error {
+// writeLines writes one JSON object per line.
+func writeLines[T any](w io.Writer, list []T) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	for _, v := range list {
@@ -145,8 +142,8 @@ func WriteLines[T any](w io.Writer, list []T) error {
 	return nil
 }
 
-// LabelsFile is labels.md: what an answer may choose from.
-func LabelsFile(l answer.Labels) string {
+// labelsFile is labels.md: what an answer may choose from.
+func labelsFile(l answer.Labels) string {
 	var b strings.Builder
 	b.WriteString("# Labels\n")
 	for _, group := range []struct {
@@ -172,8 +169,8 @@ func LabelsFile(l answer.Labels) string {
 	return b.String()
 }
 
-// ReleaseFile is release.md: the notes of the latest release.
-func ReleaseFile(r ghapi.Release, secrets []string) string {
+// releaseFile is release.md: the notes of the latest release.
+func releaseFile(r ghapi.Release, secrets []string) string {
 	notes, cut := head(sanitize.MaskSecrets(sanitize.Material(r.Body), secrets), 10_000)
 	s := "# Latest release: " + comment.Code(r.Tag) + ", " + day(r.PublishedAt) + "\n\n" + fence(orNone(notes))
 	if cut > 0 {

@@ -218,7 +218,7 @@ func (f *folder) more(ctx context.Context, r Reader, o Options, t Thread, res *R
 	}
 	threads := make([]DiscussionRecord, len(discussions))
 	for i, d := range discussions {
-		threads[i] = DiscussionOf(d, o.Secrets)
+		threads[i] = discussionOf(d, o.Secrets)
 	}
 	if err := putLines(f, FileDiscussions, "the newest discussions, one JSON object in each line", threads); err != nil {
 		return "", err
@@ -226,7 +226,7 @@ func (f *folder) more(ctx context.Context, r Reader, o Options, t Thread, res *R
 	if err := f.pulls(ctx, r, o, res); err != nil {
 		return "", err
 	}
-	if err := f.put(FileLabels, "the labels to choose from", []byte(LabelsFile(o.Labels))); err != nil {
+	if err := f.put(FileLabels, "the labels to choose from", []byte(labelsFile(o.Labels))); err != nil {
 		return "", err
 	}
 	latest, ok, err := r.LatestRelease(ctx)
@@ -237,7 +237,7 @@ func (f *folder) more(ctx context.Context, r Reader, o Options, t Thread, res *R
 	case !ok:
 		return "", nil
 	}
-	return tagOf(latest), f.put(FileRelease, "the notes of the latest release", []byte(ReleaseFile(latest, o.Secrets)))
+	return tagOf(latest), f.put(FileRelease, "the notes of the latest release", []byte(releaseFile(latest, o.Secrets)))
 }
 
 // pulls writes the open pull requests, at most a hundred.
@@ -249,7 +249,7 @@ func (f *folder) pulls(ctx context.Context, r Reader, o Options, res *Result) er
 	}
 	records := make([]PullRecord, len(list))
 	for i, p := range list {
-		records[i] = PullOf(p, r.Repo(), o.Secrets)
+		records[i] = pullOf(p, r.Repo(), o.Secrets)
 	}
 	return putLines(f, FilePulls, "open pull requests, one JSON object in each line: a fix may be under way", records)
 }
@@ -296,7 +296,7 @@ func (f *folder) list(name, description string) {
 
 func putLines[T any](f *folder, name, description string, list []T) error {
 	var b bytes.Buffer
-	if err := WriteLines(&b, list); err != nil {
+	if err := writeLines(&b, list); err != nil {
 		return err
 	}
 	return f.put(name, description, b.Bytes())

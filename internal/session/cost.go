@@ -75,8 +75,8 @@ func publishedWarm(b Bucket) float64 {
 	return 0
 }
 
-// BucketOf sorts an idle time and a size. A note means that the prefix has changed: cold.
-func BucketOf(idle, ttl time.Duration, contextTokens int64, notes []Note) Bucket {
+// bucketOf sorts an idle time and a size. A note means that the prefix has changed: cold.
+func bucketOf(idle, ttl time.Duration, contextTokens int64, notes []Note) Bucket {
 	switch {
 	case idle >= ttl || len(notes) > 0:
 		return BucketCold

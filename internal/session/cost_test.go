@@ -70,7 +70,7 @@ func TestWarmth(t *testing.T) {
 		{"at the TTL", ttl, 10_000, nil, 0},
 		{"head moved", time.Second, 10_000, []Note{HeadMoved}, 0},
 	} {
-		if got := Warm(BucketOf(tt.idle, ttl, tt.tokens, tt.notes), nil); got != tt.want {
+		if got := Warm(bucketOf(tt.idle, ttl, tt.tokens, tt.notes), nil); got != tt.want {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
 	}

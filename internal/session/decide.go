@@ -151,7 +151,7 @@ func (d *Decision) weigh(in Input, class wakeClass, price *Price) {
 func (d *Decision) estimate(in Input, price Price) Estimate {
 	idle := max(in.Now.Sub(in.Saved.LastUsed), 0)
 	ttl := TTL(in.CacheTTLSeconds)
-	bucket := BucketOf(idle, ttl, in.Saved.ContextTokens, d.Notes)
+	bucket := bucketOf(idle, ttl, in.Saved.ContextTokens, d.Notes)
 	if d.Fresh() {
 		bucket = BucketCold
 	}

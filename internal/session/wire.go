@@ -12,8 +12,8 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/lazy"
 )
 
-// MaxEncoded bounds an encoded record in bytes: it stands in the marker of a comment and travels as an output of a job.
-const MaxEncoded = 2 << 10
+// maxEncoded bounds an encoded record in bytes: it stands in the marker of a comment and travels as an output of a job.
+const maxEncoded = 2 << 10
 
 // Kept is what a run leaves for the next one of its key: the record, and what the record was measured on.
 type Kept struct {
@@ -81,8 +81,8 @@ var errRecord = errors.New("the record of the session does not count")
 // Decode reads a record. One of another version comes back with nothing but its version, which is a reason for a fresh
 // start; one that is cut, forged or odd in any field is an error, as if there was none.
 func Decode(text string) (Kept, error) {
-	if len(text) > MaxEncoded {
-		return Kept{}, fmt.Errorf("%w: it has %d characters, at most %d are read", errRecord, len(text), MaxEncoded)
+	if len(text) > maxEncoded {
+		return Kept{}, fmt.Errorf("%w: it has %d characters, at most %d are read", errRecord, len(text), maxEncoded)
 	}
 	data, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil {

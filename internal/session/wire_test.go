@@ -103,7 +103,7 @@ func TestOddRecordsAreNone(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"empty": "", "no base64": "%%%", "no JSON": "AAAA", "cut": someKept().Encode()[:200], "long": strings.Repeat("A", MaxEncoded+4),
+		"empty": "", "no base64": "%%%", "no JSON": "AAAA", "cut": someKept().Encode()[:200], "long": strings.Repeat("A", maxEncoded+4),
 		"an array": base64.RawStdEncoding.EncodeToString([]byte("[1]")),
 	} {
 		if _, err := Decode(text); err == nil {

@@ -14,8 +14,8 @@ import (
 // LimitsFile is the file in RUNNER_TEMP by which `engine` tells `run` and `usage` of the same job what was decided.
 const LimitsFile = "issue-assistant-limits.json"
 
-// MinReplyTurns is what a yes-or-no reply gets at least: read two files, think, answer.
-const MinReplyTurns = 4
+// minReplyTurns is what a yes-or-no reply gets at least: read two files, think, answer.
+const minReplyTurns = 4
 
 // Limits is what one run may use.
 type Limits struct {
@@ -44,7 +44,7 @@ func LimitsFor(c config.Config, name Name) Limits {
 	case name == FollowUp:
 		l.MaxTurns = (l.MaxTurns + 1) / 2
 	case name.IsReply():
-		l.MaxTurns = max((l.MaxTurns+9)/10, MinReplyTurns)
+		l.MaxTurns = max((l.MaxTurns+9)/10, minReplyTurns)
 		if c.Engine.LightModel != "" {
 			l.Model = c.Engine.LightModel
 		}

@@ -248,7 +248,7 @@ func (f Facts) answersRun() bool {
 // answered takes the issue out of its waiting and goes on when that is due.
 func (f Facts) answered(edit bool) Decision {
 	d := Decision{Task: FollowUp, Reason: "the reporter answered", Remove: f.present(config.LabelNeedsInfo, config.LabelStale)}
-	if due, why := FollowUpDue(f.Thread, f.Issue.Author.Login, edit); !due {
+	if due, why := followUpDue(f.Thread, f.Issue.Author.Login, edit); !due {
 		d.Task, d.Reason = None, why
 	}
 	return d

@@ -38,10 +38,10 @@ type Mark struct {
 	HasRead   bool
 }
 
-// FollowUpDue reports whether the assistant goes on by itself after an answer of the reporter, and if not, why: its
+// followUpDue reports whether the assistant goes on by itself after an answer of the reporter, and if not, why: its
 // last answer asked something, there was room for another one, no maintainer joined, and there is something that it has
 // not read. edit says that the reporter changed what stands there already.
-func FollowUpDue(thread []Entry, reporter string, edit bool) (due bool, why string) {
+func followUpDue(thread []Entry, reporter string, edit bool) (due bool, why string) {
 	answers := marked(thread, MarkAnalysis, MarkFollowUp)
 	if len(answers) == 0 {
 		return false, "the assistant has not asked anything"

@@ -44,7 +44,7 @@ const (
 // Claim claims issues one after another; at the first success the poll is armed.
 func (t *Tracker) Claim(ctx context.Context, c *Chunk, issues []int) ([]ClaimResult, error) {
 	if c.State == chunk.Failed {
-		return nil, fmt.Errorf("chunk %d: %w", c.ID, ErrFailed)
+		return nil, fmt.Errorf("chunk %d: %w", c.ID, errFailed)
 	}
 	pulls, err := t.openReferences(ctx)
 	if err != nil {

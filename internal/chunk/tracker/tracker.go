@@ -48,8 +48,8 @@ type Chunk struct {
 // ErrNoChunk is an issue that is no chunk, or whose record nobody with write access wrote.
 var ErrNoChunk = errors.New("no chunk")
 
-// ErrFailed is a chunk whose record and log cannot be read.
-var ErrFailed = errors.New("its record cannot be read: close it and start a new chunk")
+// errFailed is a chunk whose record and log cannot be read.
+var errFailed = errors.New("its record cannot be read: close it and start a new chunk")
 
 // Viewer is the account of the token.
 func (t *Tracker) Viewer(ctx context.Context) (ghapi.User, error) {

@@ -45,7 +45,7 @@ func (t *Tracker) Status(ctx context.Context, c *Chunk) (chunk.State, chunk.Wrap
 func (t *Tracker) Wrap(ctx context.Context, c *Chunk, o PollOptions) (Wrapped, error) {
 	out := Wrapped{Chunk: c.ID, WrapResult: chunk.WrapResult{State: chunk.StateNotWrapped, Unmet: []chunk.Unmet{chunk.UnmetClaimUnknown}}}
 	if c.State == chunk.Failed {
-		return out, fmt.Errorf("chunk %d: %w", c.ID, ErrFailed)
+		return out, fmt.Errorf("chunk %d: %w", c.ID, errFailed)
 	}
 	t.ran(c, o)
 	l, err := t.observe(ctx, c)

@@ -12,15 +12,15 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/engine/gemini"
 )
 
-// Drivers returns all engines in the order of the documentation.
-func Drivers() []engine.Driver {
+// drivers returns all engines in the order of the documentation.
+func drivers() []engine.Driver {
 	return []engine.Driver{claude.New(), codex.New(), gemini.New()}
 }
 
 // Find returns the driver of an engine.
 func Find(name engine.Name) (engine.Driver, error) {
 	var names []string
-	for _, d := range Drivers() {
+	for _, d := range drivers() {
 		if d.Name() == name {
 			return d, nil
 		}

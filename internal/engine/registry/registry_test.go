@@ -8,7 +8,7 @@ import (
 
 func TestDriversAreWhole(t *testing.T) {
 	t.Parallel()
-	for _, d := range Drivers() {
+	for _, d := range drivers() {
 		found, err := Find(d.Name())
 		if err != nil || found.Name() != d.Name() {
 			t.Errorf("%s: %v", d.Name(), err)

@@ -27,8 +27,8 @@ import (
 //go:embed testdata/*.gz
 var files embed.FS
 
-// FaultHeader marks an answer that is wrong on purpose: only its request is checked.
-const FaultHeader = "X-Ghtest-Fault"
+// faultHeader marks an answer that is wrong on purpose: only its request is checked.
+const faultHeader = "X-Ghtest-Fault"
 
 // Checker knows both descriptions.
 type Checker struct {
@@ -157,7 +157,7 @@ func (c *checking) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp.Body = io.NopCloser(bytes.NewReader(answer))
 	if readErr != nil {
 		resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(answer), failing{readErr}))
-		resp.Header.Set(FaultHeader, "cut")
+		resp.Header.Set(faultHeader, "cut")
 	}
 	if err := c.c.Check(r, body, resp.StatusCode, resp.Header, answer); err != nil {
 		c.report(err)
@@ -179,7 +179,7 @@ func (c *Checker) Check(r *http.Request, body []byte, status int, header http.He
 		return err
 	}
 	// The description rarely lists these, and a page of a proxy is no JSON.
-	if header.Get(FaultHeader) != "" || status == http.StatusNotModified || status == http.StatusUnauthorized ||
+	if header.Get(faultHeader) != "" || status == http.StatusNotModified || status == http.StatusUnauthorized ||
 		status == http.StatusTooManyRequests || status >= 500 {
 		return nil
 	}
