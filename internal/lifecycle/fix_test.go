@@ -40,8 +40,7 @@ func TestFixByPullRequestClosesWithItsRelease(t *testing.T) {
 	if m := r.Milestones(); len(m) != 1 || m[0].State != "closed" || m[0].DueOn.IsZero() {
 		t.Errorf("milestones: %+v", m)
 	}
-	r.days(1)
-	r.sweep()
+	r.sweepAfter(1)
 	r.wantNotices(n, "released", 1)
 }
 
@@ -255,8 +254,7 @@ func TestLabelThatAMaintainerTookAwayStaysAway(t *testing.T) {
 	r.merge("", n)
 	r.sweep()
 	r.LabelAs(n, "mona", false, fixedLabel)
-	r.days(1)
-	r.sweep()
+	r.sweepAfter(1)
 	r.want(n, "open")
 	r.days(1)
 	r.merge("", n) // another fix
@@ -436,16 +434,13 @@ func TestDuplicates(t *testing.T) {
 			original, n := r.issue(), r.issue("needs-triage")
 			said := r.own(n, comment.Marker{Kind: "analysis", Duplicate: original}, "The same")
 			r.LabelAs(n, bot, true, "possible-duplicate")
-			r.days(2)
-			r.sweep()
+			r.sweepAfter(2)
 			r.want(n, "open", "needs-triage", "possible-duplicate")
 			if x.change != nil {
 				x.change(r, n, original, said)
 			}
-			r.days(1)
-			r.sweep()
-			r.days(1)
-			r.sweep()
+			r.sweepAfter(1)
+			r.sweepAfter(1)
 			switch {
 			case x.closed:
 				r.want(n, "closed", "duplicate")
@@ -471,8 +466,7 @@ func TestDuplicateMayBreakOffAtEveryStep(t *testing.T) {
 		r.AddFault(faultAt(skip))
 		r.sweep()
 		r.Calm()
-		r.days(1)
-		r.sweep()
+		r.sweepAfter(1)
 		i := r.get(n)
 		if i.State != "closed" || i.HasLabel("possible-duplicate") || i.HasLabel("needs-triage") {
 			t.Errorf("after %d writes: %s %v", skip, i.State, i.Labels)

@@ -243,8 +243,7 @@ func (r *rig) duplicateOf(original int) int {
 	n := r.issue()
 	r.own(n, comment.Marker{Kind: "analysis", Duplicate: original}, "The same")
 	r.LabelAs(n, bot, true, "possible-duplicate")
-	r.days(4)
-	r.sweep()
+	r.sweepAfter(4)
 	return n
 }
 

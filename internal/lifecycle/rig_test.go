@@ -75,6 +75,13 @@ func (r *rig) sweep(change ...func(*lifecycle.Options)) lifecycle.Result {
 	return res
 }
 
+// sweepAfter lets days pass and sweeps.
+func (r *rig) sweepAfter(days int) lifecycle.Result {
+	r.t.Helper()
+	r.days(days)
+	return r.sweep()
+}
+
 func mode(m lifecycle.Mode) func(*lifecycle.Options) {
 	return func(o *lifecycle.Options) { o.Mode = m }
 }

@@ -316,8 +316,7 @@ func TestMarkersOfOthersCountNothing(t *testing.T) {
 	since := start.Unix()
 	r.AddComment(n, "stranger", comment.Marker{Kind: "reminder", Since: since}.String()+"\nx")
 	r.AddComment(n, "stranger", comment.Marker{Kind: "closed-unanswered", Since: since}.String()+"\nx")
-	r.days(40)
-	r.sweep()
+	r.sweepAfter(40)
 	r.want(n, "open", "needs-info", "stale")
 	if got := r.notices(n, "reminder"); got != 1 {
 		t.Errorf("%d reminders", got)

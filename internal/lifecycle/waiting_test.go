@@ -13,19 +13,16 @@ func TestReminderAfterItsDaysThenClosingAfterTheFullPeriod(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	n := r.asked()
-	r.days(14)
-	r.sweep()
+	r.sweepAfter(14)
 	r.want(n, "open", "needs-info")
 	r.wantNotices(n, "reminder", 0)
-	r.days(1)
-	r.sweep()
+	r.sweepAfter(1)
 	r.want(n, "open", "needs-info", "stale")
 	last := r.Comments(n)[1]
 	if closes := r.now.AddDate(0, 0, 15).Format(time.DateOnly); !strings.Contains(last.Body, closes) {
 		t.Errorf("the reminder does not name %s: %s", closes, last.Body)
 	}
-	r.days(14)
-	r.sweep()
+	r.sweepAfter(14)
 	r.want(n, "open", "needs-info", "stale")
 	r.days(1)
 	res := r.sweep()
@@ -36,8 +33,7 @@ func TestReminderAfterItsDaysThenClosingAfterTheFullPeriod(t *testing.T) {
 	if !strings.Contains(res.Summary(""), "closed without an answer") {
 		t.Error(res.Summary(""))
 	}
-	r.days(5)
-	r.sweep()
+	r.sweepAfter(5)
 	r.wantNotices(n, "reminder", 1)
 	r.wantNotices(n, "closed-unanswered", 1)
 }
@@ -48,8 +44,7 @@ func TestADeletedReminderStaysAway(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	n := r.asked()
-	r.days(15)
-	r.sweep()
+	r.sweepAfter(15)
 	r.wantNotices(n, "reminder", 1)
 	last := r.Comments(n)[1]
 	if err := ghapi.NewWriter(r.client()).DeleteComment(t.Context(), n, last.ID, "test"); err != nil {
@@ -65,11 +60,9 @@ func TestADeletedReminderStaysAway(t *testing.T) {
 		}
 	}
 	r.AddCommentAt(n, "mona", "Which version is it?", r.now)
-	r.days(15)
-	r.sweep()
+	r.sweepAfter(15)
 	r.wantNotices(n, "reminder", 1)
-	r.days(15)
-	r.sweep()
+	r.sweepAfter(15)
 	r.want(n, "closed", "needs-info", "stale")
 }
 
@@ -80,11 +73,9 @@ func TestLateReminderStillGivesTheWholeNotice(t *testing.T) {
 	r.days(60) // no sweep ran
 	r.sweep()
 	r.want(n, "open", "needs-info", "stale")
-	r.days(14)
-	r.sweep()
+	r.sweepAfter(14)
 	r.want(n, "open", "needs-info", "stale")
-	r.days(1)
-	r.sweep()
+	r.sweepAfter(1)
 	r.want(n, "closed", "needs-info", "stale")
 }
 
@@ -109,8 +100,7 @@ func TestAnswerEndsTheWaiting(t *testing.T) {
 				r.LabelAs(n, bot, true, "needs-info")
 			} else {
 				n = r.asked()
-				r.days(16)
-				r.sweep()
+				r.sweepAfter(16)
 				r.want(n, "open", "needs-info", "stale")
 				answer(r, n)
 				r.days(20)
@@ -130,8 +120,7 @@ func TestOthersWordsAreNoAnswer(t *testing.T) {
 	r.AddComment(n, "reporter", "Thanks!")
 	r.AddComment(n, "renovate[bot]", "x")
 	r.EditIssue(n, "mona", "edited by a maintainer")
-	r.days(14)
-	r.sweep()
+	r.sweepAfter(14)
 	r.want(n, "open", "needs-info", "stale")
 	r.wantNotices(n, "reminder", 1)
 }
@@ -143,8 +132,7 @@ func TestMaintainersQuestionRestartsThePeriodThanksDoNot(t *testing.T) {
 		n := r.asked()
 		r.days(10)
 		r.AddComment(n, "mona", body)
-		r.days(5)
-		r.sweep()
+		r.sweepAfter(5)
 		want := 1
 		if restarts {
 			want = 0
@@ -157,19 +145,16 @@ func TestNewPeriodHasItsOwnReminder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	n := r.asked()
-	r.days(15)
-	r.sweep()
+	r.sweepAfter(15)
 	r.days(1)
 	r.AddComment(n, "reporter", "Version 3")
 	r.sweep()
 	r.want(n, "open")
 	r.days(1)
 	r.LabelAs(n, "mona", true, "needs-info")
-	r.days(15)
-	r.sweep()
+	r.sweepAfter(15)
 	r.wantNotices(n, "reminder", 2)
-	r.days(14)
-	r.sweep()
+	r.sweepAfter(14)
 	r.want(n, "open", "needs-info", "stale")
 }
 
@@ -179,8 +164,7 @@ func TestLeftoverStaleIsTakenAwayAPersonsIsNot(t *testing.T) {
 	mine, theirs := r.asked(), r.asked()
 	r.LabelAs(mine, bot, true, "stale")
 	r.LabelAs(theirs, "mona", true, "stale")
-	r.days(1)
-	r.sweep()
+	r.sweepAfter(1)
 	r.want(mine, "open", "needs-info")
 	r.want(theirs, "open", "needs-info", "stale")
 }
@@ -189,11 +173,9 @@ func TestStaleIsPutBack(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	n := r.asked()
-	r.days(15)
-	r.sweep()
+	r.sweepAfter(15)
 	r.LabelAs(n, "mona", false, "stale")
-	r.days(1)
-	r.sweep()
+	r.sweepAfter(1)
 	r.want(n, "open", "needs-info", "stale")
 }
 
@@ -213,8 +195,7 @@ func TestExemptions(t *testing.T) {
 			r.merge("", fixed)
 			before := r.Dump()
 			for range 5 {
-				r.days(15)
-				r.sweep()
+				r.sweepAfter(15)
 			}
 			r.release("v1")
 			r.sweep()
@@ -235,8 +216,7 @@ func TestAssigneeAndMilestoneExemptFromClosingOnly(t *testing.T) {
 		r.LabelAs(n, "mona", true, "needs-info")
 	}
 	for range 4 {
-		r.days(20)
-		r.sweep()
+		r.sweepAfter(20)
 	}
 	for _, n := range []int{assigned, planned} {
 		r.want(n, "open", "needs-info")
@@ -257,22 +237,18 @@ func TestAnswerAfterClosingReopens(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	n := r.asked()
-	r.days(15)
-	r.sweep()
-	r.days(15)
-	r.sweep()
+	r.sweepAfter(15)
+	r.sweepAfter(15)
 	r.want(n, "closed", "needs-info", "stale")
 	r.days(200)
 	r.AddComment(n, "reporter", "Thanks!")
 	r.sweep()
 	r.want(n, "closed", "needs-info", "stale")
 	r.AddComment(n, "reporter", "It was version 3")
-	r.days(1)
-	r.sweep()
+	r.sweepAfter(1)
 	r.want(n, "open", "needs-triage")
 	r.wantNotices(n, "reopened", 1)
-	r.days(60)
-	r.sweep()
+	r.sweepAfter(60)
 	r.wantNotices(n, "reopened", 1)
 	r.want(n, "open", "needs-triage")
 }
@@ -284,8 +260,7 @@ func TestClosedByAPersonStaysClosed(t *testing.T) {
 	r.LabelAs(n, bot, true, "stale", "needs-triage", "possible-duplicate")
 	r.SetStateAs(n, "mona", "closed", "not_planned")
 	r.AddComment(n, "reporter", "It was version 3")
-	r.days(1)
-	r.sweep()
+	r.sweepAfter(1)
 	r.want(n, "closed") // and the labels of the lifecycle are gone
 }
 
@@ -293,19 +268,15 @@ func TestReopenedByAPersonStartsANewPeriod(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	n := r.asked()
-	r.days(15)
-	r.sweep()
-	r.days(15)
-	r.sweep()
+	r.sweepAfter(15)
+	r.sweepAfter(15)
 	r.days(1)
 	r.SetStateAs(n, "mona", "open", "reopened")
 	r.sweep()
-	r.days(14)
-	r.sweep()
+	r.sweepAfter(14)
 	r.want(n, "open", "needs-info")
 	r.wantNotices(n, "reminder", 1)
-	r.days(1)
-	r.sweep()
+	r.sweepAfter(1)
 	r.wantNotices(n, "reminder", 2)
 	r.want(n, "open", "needs-info", "stale")
 }
@@ -342,18 +313,15 @@ func TestSettledStaysClosed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	n := r.asked()
-	r.days(15)
-	r.sweep()
-	r.days(15)
-	r.sweep()
+	r.sweepAfter(15)
+	r.sweepAfter(15)
 	r.want(n, "closed", "needs-info", "stale")
 	r.days(1)
 	r.AddComment(n, "reporter", "Please leave it closed, I use something else now.")
 	r.sweep()
 	r.want(n, "closed", "needs-info", "stale")
 	r.AddComment(n, "reporter", "On second thought: it is version 3")
-	r.days(1)
-	r.sweep()
+	r.sweepAfter(1)
 	r.want(n, "open", "needs-triage")
 }
 
@@ -370,8 +338,7 @@ func TestTriageLabelGoesWhenAMaintainerTakesTheIssueOn(t *testing.T) {
 		r.LabelAs(n, bot, true, "needs-triage")
 	}
 	r.LabelAs(byHand, "mona", true, "needs-triage")
-	r.days(2)
-	r.sweep()
+	r.sweepAfter(2)
 	r.want(assigned, "open")
 	r.want(planned, "open")
 	r.want(byHand, "open", "needs-triage")
