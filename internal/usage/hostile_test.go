@@ -117,18 +117,18 @@ func TestHostileStrings(t *testing.T) {
 func TestTokensThatAreNoCount(t *testing.T) {
 	t.Parallel()
 	claude := `{"type":"result","subtype":"success","is_error":false,"total_cost_usd":0.5,"num_turns":3,"session_id":"s",` +
-		`"modelUsage":{"claude-opus-5-5":{"inputTokens":%s,"outputTokens":%s,"cacheReadInputTokens":7,"costUSD":0.5}}}`
+		`"modelUsage":{"claude-opus-5-5":{"inputTokens":%s,"outputTokens":%s,"cacheReadInputTokens":%s,"costUSD":0.5}}}`
 	codex := `{"type":"thread.started","thread_id":"t"}` + "\n" +
-		`{"type":"turn.completed","usage":{"input_tokens":%s,"cached_input_tokens":7,"output_tokens":%s}}`
-	gemini := `{"type":"result","status":"success","stats":{"total_tokens":2000,"input_tokens":%s,"output_tokens":%s,"cached":7}}`
+		`{"type":"turn.completed","usage":{"input_tokens":%s,"output_tokens":%s,"cached_input_tokens":%s}}`
+	gemini := `{"type":"result","status":"success","stats":{"total_tokens":2000,"input_tokens":%s,"output_tokens":%s,"cached":%s}}`
 	for _, template := range []string{claude, codex, gemini} {
-		if line := Line(readText(t, fmt.Sprintf(template, "950", "10"))); !strings.Contains(line, "7 cached") {
+		if line := Line(readText(t, fmt.Sprintf(template, "950", "10", "7"))); !strings.Contains(line, "7 cached") {
 			t.Errorf("no tokens in %q", line)
 		}
 		for _, bad := range []string{"-3", "1e18", "1e400", "0.5", `"9"`, "[]", "true"} {
-			for _, pair := range [][2]string{{bad, "10"}, {"950", bad}} {
-				if line := Line(readText(t, fmt.Sprintf(template, pair[0], pair[1]))); strings.Contains(line, "cached") {
-					t.Errorf("%v in %.20q: %q", pair, template, line)
+			for _, three := range [][3]string{{bad, "10", "7"}, {"950", bad, "7"}, {"950", "10", bad}} {
+				if line := Line(readText(t, fmt.Sprintf(template, three[0], three[1], three[2]))); strings.Contains(line, "cached") {
+					t.Errorf("%v in %.20q: %q", three, template, line)
 				}
 			}
 		}

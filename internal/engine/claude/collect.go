@@ -187,7 +187,7 @@ func (l *Log) Summary() enginelog.Summary {
 	}
 	if s.Ended == engine.Unfinished {
 		s.Detail = enginelog.SmallWord(last.last.Subtype)
-		if last.last.Subtype == "" {
+		if last.last.Subtype == "" || last.last.Unclear {
 			s.Detail = "no outcome in the log"
 		}
 	}

@@ -26,6 +26,7 @@ func Keys() enginelog.Want {
 type Result struct {
 	Subtype        string
 	IsError        bool
+	Unclear        bool   // is_error is there and neither true nor false; without the key, older logs are no errors
 	Turns          *int64 // num_turns; one more than the limit when that stopped it
 	DurationMS     *int64
 	APIMS          *int64
@@ -61,7 +62,9 @@ func resultOf(ev *enginelog.Event) Result {
 		HasText:        ev.Field("result").Kind() == '"',
 		Text:           ev.Field("result").Text(),
 	}
-	r.IsError, _ = ev.Field("is_error").Bool()
+	var known bool
+	r.IsError, known = ev.Field("is_error").Bool()
+	r.Unclear = !known && ev.Has("is_error")
 	r.CostUSD = ev.Field("total_cost_usd").Dollars()
 	if !ev.Has("total_cost_usd") {
 		r.CostUSD = ev.Field("cost_usd").Dollars() // the name before 2025
@@ -155,7 +158,7 @@ func foreign(id, provider string) bool {
 }
 
 // Ended says how the run ended. A success is a success only without is_error; the CLI reports every API error as
-// subtype success.
+// subtype success, so that an is_error which cannot be read leaves the end open.
 func (r Result) Ended() engine.Ended { return r.ended(hints{}) }
 
 // hints are what other lines of the log add to a result.
@@ -168,8 +171,11 @@ type hints struct {
 func (r Result) ended(c hints) engine.Ended {
 	switch r.Subtype {
 	case "success":
-		if r.IsError {
+		switch {
+		case r.IsError, r.Unclear && r.Status != nil:
 			return r.apiError(c)
+		case r.Unclear: // nothing says that it succeeded, and nothing why not
+			return engine.Unfinished
 		}
 		return r.success(c)
 	case "error_max_turns":

@@ -71,13 +71,17 @@ func (l *Log) Event(ev *enginelog.Event) bool {
 }
 
 func (l *Log) item(f enginelog.Field) {
+	if f.Kind() != '{' {
+		return
+	}
 	item := f.Sub()
 	switch item.Get("type").Word() {
 	case "agent_message":
 		text := item.Get("text")
 		// a text that is too long to be kept is certainly not blank
 		l.answer = !enginelog.IsBlank(text.Text()) || (f.Cut && !item.Has("text"))
-	case "command_execution", "mcp_tool_call", "file_change", "web_search":
+	case "reasoning", "error", "todo_list":
+	default: // a tool call, also one of a kind that is not known yet: what was said before was no answer
 		l.answer = false
 	}
 }
@@ -100,13 +104,17 @@ func (l *Log) total(f enginelog.Field) {
 }
 
 // tokensOf splits input_tokens, which include the cached and the written ones; output_tokens include reasoning.
-// A part that is there and is no count makes all of them unknown: shown as 0 it would be wrong, and the price too low.
+// A part that is there and is no count makes all of them unknown: shown as 0 it would be wrong, and so would the price.
 func tokensOf(m enginelog.Members) *enginelog.Tokens {
 	in := m.Get("input_tokens").Count(enginelog.MaxTokens)
 	out := m.Get("output_tokens").Count(enginelog.MaxTokens)
-	if in == nil && out == nil || m.Get("input_tokens").Uncountable(enginelog.MaxTokens) ||
-		m.Get("output_tokens").Uncountable(enginelog.MaxTokens) {
+	if in == nil && out == nil {
 		return nil
+	}
+	for _, key := range []string{"input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"} {
+		if m.Get(key).Uncountable(enginelog.MaxTokens) {
+			return nil
+		}
 	}
 	var t enginelog.Tokens
 	if out != nil {

@@ -93,15 +93,21 @@ func (l *Log) result(ev *enginelog.Event) {
 			c.duration = ms
 		}
 	}
+	status, fault := ev.Word("status"), ev.Field("error")
 	switch {
-	case ev.Word("status") == "success" && l.answer:
+	case status == "error", fault.Kind() == '{':
+		c.ended, c.status = failure(fault.Sub())
+	case status != "success", !none(fault): // neither a success nor an error that can be read
+		c.ended = engine.Unfinished
+	case l.answer:
 		c.ended = engine.Finished
-	case ev.Word("status") == "success":
-		c.ended = engine.NoAnswer
 	default:
-		c.ended, c.status = failure(ev.Field("error").Sub())
+		c.ended = engine.NoAnswer
 	}
 }
+
+// none reports whether a field is missing or null.
+func none(f enginelog.Field) bool { return f.Kind() == 0 || f.IsNull() }
 
 // object reads what -o json prints: one object without a type.
 func (l *Log) object(ev *enginelog.Event) bool {
@@ -143,6 +149,8 @@ func (l *Log) object(ev *enginelog.Event) bool {
 		c.ended = engine.ModelRefused
 	case failed:
 		c.ended, c.status = failure(ev.Field("error").Sub())
+	case !none(ev.Field("error")): // an error of an unknown kind
+		c.ended = engine.Unfinished
 	case enginelog.IsBlank(ev.Field("response").Text()):
 		c.ended = engine.NoAnswer
 	default:
@@ -190,9 +198,13 @@ func objectTokens(m enginelog.Members) *enginelog.Tokens {
 func tokensOf(m enginelog.Members, input, output, total, cached string) *enginelog.Tokens {
 	in := m.Get(input).Count(enginelog.MaxTokens)
 	out := m.Get(output).Count(enginelog.MaxTokens)
-	if in == nil && out == nil || m.Get(input).Uncountable(enginelog.MaxTokens) ||
-		m.Get(output).Uncountable(enginelog.MaxTokens) {
-		return nil // a part that is no count would be shown as 0, and the price would be too low
+	if in == nil && out == nil {
+		return nil
+	}
+	for _, key := range []string{input, output, total, cached} {
+		if m.Get(key).Uncountable(enginelog.MaxTokens) {
+			return nil // a part that is no count would be shown as 0, and the price would be wrong
+		}
 	}
 	var t enginelog.Tokens
 	if in != nil {
