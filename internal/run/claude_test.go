@@ -183,19 +183,26 @@ func TestClaudeEndings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%+v; the stand-in billed %.4f", res, server.Bill().USD())
-			if res.Ended != test.want || test.turns >= 0 && res.Turns != test.turns {
-				t.Errorf("ended %s after %d turns, want %s after %d (%s)", res.Ended, res.Turns, test.want, test.turns, res.Reason)
-			}
-			if billed := server.Bill().USD(); billed > o.Limits.MaxBudgetUSD {
-				t.Errorf("$%.4f were billed, the budget was $%.2f", billed, o.Limits.MaxBudgetUSD)
-			}
-			if (res.Answer != "") != (res.Ended == engine.Finished) {
-				t.Errorf("ended %s with answer %q", res.Ended, res.Answer)
-			}
-			framed(t, o.ExecutionFile)
+			checkEnd(t, o, res, server.Bill().USD(), test.want, test.turns)
 		})
 	}
+}
+
+// checkEnd compares how a run ended and after how many turns (below 0: any), and holds it to its budget.
+func checkEnd(t *testing.T, o Options, res Result, billed float64, want engine.Ended, turns int) {
+	t.Helper()
+	t.Logf("%+v; the stand-in billed %.4f", res, billed)
+	if res.Ended != want || turns >= 0 && res.Turns != turns {
+		data, _ := os.ReadFile(o.ExecutionFile)
+		t.Errorf("ended %s after %d turns, want %s after %d (%s)\n%.2500s", res.Ended, res.Turns, want, turns, res.Reason, data)
+	}
+	if billed > o.Limits.MaxBudgetUSD {
+		t.Errorf("$%.4f were billed, the budget was $%.2f", billed, o.Limits.MaxBudgetUSD)
+	}
+	if (res.Answer != "") != (res.Ended == engine.Finished) {
+		t.Errorf("ended %s with answer %q", res.Ended, res.Answer)
+	}
+	framed(t, o.ExecutionFile)
 }
 
 // TestClaudeAsAnotherUser needs root: then the engine runs as nobody, and can still read what it must.

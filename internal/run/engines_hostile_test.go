@@ -1,8 +1,6 @@
 package run
 
 import (
-	"context"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,28 +112,7 @@ type assaultOn struct {
 
 func (e realEngine) assault(t *testing.T, tempt func(checkout, temp, canary string) []standin.Tool, change func(*Options)) assaultOn {
 	t.Helper()
-	evil, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = evil.Close() }()
-	called := make(chan struct{}, 64)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go func() {
-		for {
-			c, err := evil.Accept()
-			if err != nil {
-				return
-			}
-			select {
-			case called <- struct{}{}:
-			default:
-			}
-			_ = c.Close()
-			cancel() // the attack has won
-		}
-	}()
+	ctx, evil := newAttacker(t)
 	n := 0
 	o, server := e.options(t, func(o Options) standin.Script {
 		var list []standin.Step
@@ -149,9 +126,8 @@ func (e realEngine) assault(t *testing.T, tempt func(checkout, temp, canary stri
 	if err := os.MkdirAll(canary, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	url := "http://" + evil.Addr().String()
-	hostile(t, o.Checkout, canary, url)
-	hostileMore(t, o.Checkout, canary, url)
+	hostile(t, o.Checkout, canary, evil.url)
+	hostileMore(t, o.Checkout, canary, evil.url)
 	if err := os.Symlink(".git/config", filepath.Join(o.Checkout, "git-link")); err != nil {
 		t.Fatal(err)
 	}
@@ -163,15 +139,7 @@ func (e realEngine) assault(t *testing.T, tempt func(checkout, temp, canary stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := assaultOn{o: o, server: server, result: res, steps: n, called: len(called) > 0}
-	entries, err := os.ReadDir(canary)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range entries {
-		a.ran = append(a.ran, entry.Name())
-	}
-	return a
+	return assaultOn{o: o, server: server, result: res, steps: n, called: evil.called.Load(), ran: names(t, canary)}
 }
 
 // held checks that the attack failed in every way, and that it was one. allowed are words that may reach the model.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/codex"
+	"github.com/issue-assistant/issue-assistant/internal/engine/enginetest"
 	standgemini "github.com/issue-assistant/issue-assistant/internal/engine/enginetest/gemini"
 	"github.com/issue-assistant/issue-assistant/internal/engine/enginetest/openai"
 	"github.com/issue-assistant/issue-assistant/internal/engine/enginetest/standin"
@@ -216,7 +216,7 @@ func (e realEngine) endings(t *testing.T) []ending {
 			return e.readsForEver(r)
 		}}, change: func(o *Options) { o.Limits.MaxTurns = 5 }, want: engine.Finished, turns: 5},
 		{name: "answer in a fence", script: steps(standin.Step{Text: "```json\n" + okAnswer + "\n```\n"}), slow: e.folder == "gemini", want: engine.Finished, turns: 1},
-		{name: "answer cut", script: steps(standin.Step{Text: words(1, 40_000)}), want: engine.Budget, turns: -1},
+		{name: "answer cut", script: steps(standin.Step{Text: enginetest.Words(1, 40_000)}), want: engine.Budget, turns: -1},
 		{name: "prose", script: steps(standin.Step{Text: "it is fine"}), want: engine.BadAnswer, turns: 1},
 		{name: "answer off its schema", script: steps(standin.Step{Text: `{"verdict":7}`}), slow: e.folder == "gemini", want: engine.BadAnswer, turns: 1},
 		{name: "answer holds the key", script: steps(standin.Step{Text: `{"verdict":"REALKEY-of-the-provider-0123456789"}`}), slow: e.folder == "gemini", want: engine.BadAnswer, turns: 1},
@@ -227,7 +227,7 @@ func (e realEngine) endings(t *testing.T) []ending {
 		{name: "overloaded", script: fail(500), want: engine.ProviderError, slow: e.folder == "gemini"},
 		{name: "small budget", script: standin.Script{Next: func(r *standin.Request) standin.Step {
 			s := e.readsForEver(r)
-			s.Text = words(r.Main, 3000) // Gemini ends a run that says the same again
+			s.Text = enginetest.Words(r.Main, 3000) // Gemini ends a run that says the same again
 			return s
 		}}, change: func(o *Options) { o.Limits.MaxBudgetUSD = 0.4 }, slow: e.folder == "gemini", want: engine.Budget, turns: -1},
 		{name: "no price", change: func(o *Options) { o.Limits.Model = e.model + "-unknown" }, want: engine.NotStarted},
@@ -260,18 +260,7 @@ func (e realEngine) testEndings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%+v; the stand-in billed %.4f", res, server.Bill().USD())
-			if res.Ended != test.want || test.turns >= 0 && res.Turns != test.turns {
-				data, _ := os.ReadFile(o.ExecutionFile)
-				t.Errorf("ended %s after %d turns, want %s after %d (%s)\n%.2500s", res.Ended, res.Turns, test.want, test.turns, res.Reason, data)
-			}
-			if billed := server.Bill().USD(); billed > o.Limits.MaxBudgetUSD {
-				t.Errorf("$%.4f were billed, the budget was $%.2f", billed, o.Limits.MaxBudgetUSD)
-			}
-			if (res.Answer != "") != (res.Ended == engine.Finished) {
-				t.Errorf("ended %s with answer %q", res.Ended, res.Answer)
-			}
-			framed(t, o.ExecutionFile)
+			checkEnd(t, o, res, server.Bill().USD(), test.want, test.turns)
 		})
 	}
 }
@@ -289,14 +278,4 @@ func TestGeminiIsToldItsRulesAndItsTask(t *testing.T) {
 func TestGeminiEndings(t *testing.T) {
 	t.Parallel()
 	geminiCLI().testEndings(t)
-}
-
-// words is a text that never repeats itself.
-func words(seed, n int) string {
-	r := rand.New(rand.NewPCG(uint64(seed), 3))
-	var b strings.Builder
-	for range n {
-		fmt.Fprintf(&b, "w%x ", r.Uint32())
-	}
-	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
@@ -137,35 +138,62 @@ type assault struct {
 	called bool     // the attacker's address was called
 }
 
+// attacker listens where a hostile checkout sends what it finds.
+type attacker struct {
+	url    string
+	called atomic.Bool
+}
+
+// newAttacker starts one. The context ends with the first call: the attack has won.
+func newAttacker(t *testing.T) (context.Context, *attacker) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	a := &attacker{url: "http://" + l.Addr().String()}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			a.called.Store(true)
+			_ = c.Close()
+			cancel()
+		}
+	}()
+	return ctx, a
+}
+
+// names are those of the files of a folder.
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list
+}
+
 // attack runs the real program in a hostile checkout, with a model that tries all temptations. change may weaken it.
 func attack(t *testing.T, change func(*Options)) assault {
 	t.Helper()
 	o, server := realOptions(t, anthropic.Script{})
 	server.Close()
-	evil, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = evil.Close() }()
-	called := make(chan struct{}, 64)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go func() {
-		for {
-			c, err := evil.Accept()
-			if err != nil {
-				return
-			}
-			called <- struct{}{}
-			_ = c.Close()
-			cancel() // the attack has won
-		}
-	}()
+	ctx, evil := newAttacker(t)
 	canary := filepath.Join(o.Temp, "canary")
 	if err := os.MkdirAll(canary, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	hostile(t, o.Checkout, canary, "http://"+evil.Addr().String())
+	hostile(t, o.Checkout, canary, evil.url)
 	var steps []anthropic.Step
 	for batch := range slices.Chunk(temptations(o.Checkout, o.Temp, canary), 6) {
 		steps = append(steps, anthropic.Step{Tools: batch})
@@ -178,15 +206,7 @@ func attack(t *testing.T, change func(*Options)) assault {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := assault{o: o, server: server, result: res, steps: len(steps), called: len(called) > 0}
-	entries, err := os.ReadDir(canary)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		a.ran = append(a.ran, e.Name())
-	}
-	return a
+	return assault{o: o, server: server, result: res, steps: len(steps), called: evil.called.Load(), ran: names(t, canary)}
 }
 
 func TestClaudeInAHostileCheckout(t *testing.T) {

@@ -3,7 +3,6 @@ package attack
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +13,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/claude"
 	"github.com/issue-assistant/issue-assistant/internal/engine/codex"
+	"github.com/issue-assistant/issue-assistant/internal/engine/enginetest"
 	"github.com/issue-assistant/issue-assistant/internal/engine/enginetest/anthropic"
 	standgemini "github.com/issue-assistant/issue-assistant/internal/engine/enginetest/gemini"
 	"github.com/issue-assistant/issue-assistant/internal/engine/enginetest/openai"
@@ -142,7 +142,7 @@ func attacks() []attack {
 	return []attack{
 		{name: "tools for ever", min: 0.2, max: 0.4, step: forever},
 		{name: "dense tokens, no cache", min: 0.6, max: 1, miss: 1, step: forever},
-		{name: "huge answers", min: 0.2, max: 0.4, step: with(func(s *standin.Step, n int) { s.Text = words(n, 8000) })},
+		{name: "huge answers", min: 0.2, max: 0.4, step: with(func(s *standin.Step, n int) { s.Text = enginetest.Words(n, 8000) })},
 		{name: "hidden thinking", min: 0.2, max: 0.4, step: with(func(s *standin.Step, n int) { s.Thinking, s.HiddenTokens = "hm", int64(500*n) })},
 		{name: "many calls at once", min: 0.2, max: 0.4, step: func(n int, read func(string, int) standin.Tool) standin.Step {
 			var s standin.Step
@@ -153,10 +153,10 @@ func attacks() []attack {
 		}},
 		{name: "usage missing", min: 0.2, max: 0.4, step: with(func(s *standin.Step, _ int) { s.Usage = func(standin.Usage) *standin.Usage { return nil } })},
 		{name: "usage is a lie", min: 0.2, max: 0.4, step: with(func(s *standin.Step, n int) {
-			s.Text = words(n, 500)
+			s.Text = enginetest.Words(n, 500)
 			s.Usage = func(standin.Usage) *standin.Usage { return &standin.Usage{Input: 1, Output: 1} }
 		})},
-		{name: "streams cut", min: 0.2, max: 0.4, step: with(func(s *standin.Step, n int) { s.Text, s.Cut, s.CutAfter = words(n, 300), n%3 != 0, 40*n })},
+		{name: "streams cut", min: 0.2, max: 0.4, step: with(func(s *standin.Step, n int) { s.Text, s.Cut, s.CutAfter = enginetest.Words(n, 300), n%3 != 0, 40*n })},
 		{name: "storm of 429 and 500", minutes: 1, min: 0.2, max: 0.4, step: with(func(s *standin.Step, n int) {
 			if n%3 != 0 {
 				s.Status, s.Header = []int{429, 500, 503}[n%3], map[string]string{"Retry-After": "0"}
@@ -164,15 +164,6 @@ func attacks() []attack {
 		})},
 		{name: "blank answers", min: 0.2, max: 0.4, step: func(int, func(string, int) standin.Tool) standin.Step { return standin.Step{Text: " "} }},
 	}
-}
-
-func words(seed, n int) string {
-	r := rand.New(rand.NewPCG(uint64(seed), 5))
-	var b strings.Builder
-	for range n {
-		fmt.Fprintf(&b, "w%x ", r.Uint32())
-	}
-	return b.String()
 }
 
 // limit is what one run may use.

@@ -2,6 +2,9 @@
 package enginetest
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
@@ -30,4 +33,14 @@ func Refusals(t *testing.T, d engine.Driver, s engine.Setup) {
 			t.Errorf("%s: %q", name, c.Args)
 		}
 	}
+}
+
+// Words is a text of n words that never repeats itself. Each seed has its own.
+func Words(seed, n int) string {
+	r := rand.New(rand.NewPCG(uint64(seed), 3)) //nolint:gosec // filler, the same in every run
+	var b strings.Builder
+	for range n {
+		fmt.Fprintf(&b, "w%x ", r.Uint32())
+	}
+	return b.String()
 }

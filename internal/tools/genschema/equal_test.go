@@ -111,16 +111,11 @@ func TestConfigSchemaEqualsDecoder(t *testing.T) {
 	})
 }
 
-func TestLabelsSchemaEqualsDecoder(t *testing.T) {
-	t.Parallel()
-	docs := []string{
-		"", "label = 1", "label = []", "label = [1]", "label = {}", "[label]", "labels = []", "[[label]]",
-		strings.Repeat("[[label]]\nname='a'\ncolor='ededed'\ndescription='d'\ngroup='type'\n", config.MaxLabels),
-		strings.Repeat("[[label]]\nname='a'\ncolor='ededed'\ndescription='d'\ngroup='type'\n", config.MaxLabels+1),
-	}
-	rules := config.LabelRules()
+// entries are documents with one entry of a list: for each key without it, with it, in capitals, and with every value.
+func entries(table string, rules []config.Rule) []string {
+	var docs []string
 	for _, r := range rules {
-		others := "[[label]]\n"
+		others := "[[" + table + "]]\n"
 		for _, o := range rules {
 			if o.Required && o.Key != r.Key {
 				others += o.Sample() + "\n"
@@ -131,6 +126,17 @@ func TestLabelsSchemaEqualsDecoder(t *testing.T) {
 			docs = append(docs, others+r.Key+" = "+v)
 		}
 	}
+	return docs
+}
+
+func TestLabelsSchemaEqualsDecoder(t *testing.T) {
+	t.Parallel()
+	docs := []string{
+		"", "label = 1", "label = []", "label = [1]", "label = {}", "[label]", "labels = []", "[[label]]",
+		strings.Repeat("[[label]]\nname='a'\ncolor='ededed'\ndescription='d'\ngroup='type'\n", config.MaxLabels),
+		strings.Repeat("[[label]]\nname='a'\ncolor='ededed'\ndescription='d'\ngroup='type'\n", config.MaxLabels+1),
+	}
+	docs = append(docs, entries("label", config.LabelRules())...)
 	docs = append(docs, caseFiles(t)...)
 	compare(t, "labels.schema.json", docs, func(data []byte) []diag.Diagnostic {
 		_, ds := config.ParseLabels("labels.toml", data)
@@ -145,19 +151,8 @@ func TestFindingsSchemaEqualsDecoder(t *testing.T) {
 		"", "accept = 1", "accept = []", "accept = [1]", "accept = {}", "[accept]", "accepts = []", "[[accept]]", one,
 		strings.Repeat(one, config.MaxAccepts), strings.Repeat(one, config.MaxAccepts+1),
 	}
-	rules := append(config.FindingRules(), config.Rule{Key: "expires", Kind: config.KindText, Example: `"2027-01-31"`})
-	for _, r := range rules {
-		others := "[[accept]]\n"
-		for _, o := range rules {
-			if o.Required && o.Key != r.Key {
-				others += o.Sample() + "\n"
-			}
-		}
-		docs = append(docs, others, others+r.Sample(), others+strings.ToUpper(r.Key)+" = 1")
-		for _, v := range values {
-			docs = append(docs, others+r.Key+" = "+v)
-		}
-	}
+	expires := config.Rule{Key: "expires", Kind: config.KindText, Example: `"2027-01-31"`}
+	docs = append(docs, entries("accept", append(config.FindingRules(), expires))...)
 	for _, glob := range []string{
 		"tests", "tests/**", "**/*.go", "/tests", "tests/", "../x", "./x", "a/../b", "a/..", "..a/b", "a..b", "...", "[", "[a", "[a-z]/x", "a[/]", "[a]b]", "a]", `a\b`, "*", "?", "a/[b", "",
 	} {
