@@ -302,10 +302,10 @@ func TestPrincipalEnds(t *testing.T) {
 		fails   bool
 		skipped string
 	}{
-		"gone":           {faults: []ghtest.Fault{ghtest.Fault{Method: "POST", Path: comments, Status: 410, Times: -1}}, skipped: "the issue is gone"},
-		"forbidden":      {faults: []ghtest.Fault{ghtest.Fault{Method: "POST", Path: comments, Status: 403, Times: -1}}, fails: true},
-		"not processed":  {faults: []ghtest.Fault{ghtest.Fault{Method: "POST", Path: comments, Status: 422, Times: -1}}, fails: true},
-		"cannot look":    {faults: []ghtest.Fault{ghtest.Fault{Method: "POST", Path: comments, Status: 403, Times: -1}, {Method: "GET", Path: "/repos/octo/demo/issues/7", Skip: 1, Times: -1, Status: 500}}, fails: true},
+		"gone":           {faults: []ghtest.Fault{{Method: "POST", Path: comments, Status: 410, Times: -1}}, skipped: "the issue is gone"},
+		"forbidden":      {faults: []ghtest.Fault{{Method: "POST", Path: comments, Status: 403, Times: -1}}, fails: true},
+		"not processed":  {faults: []ghtest.Fault{{Method: "POST", Path: comments, Status: 422, Times: -1}}, fails: true},
+		"cannot look":    {faults: []ghtest.Fault{{Method: "POST", Path: comments, Status: 403, Times: -1}, {Method: "GET", Path: "/repos/octo/demo/issues/7", Skip: 1, Times: -1, Status: 500}}, fails: true},
 		"its last words": {faults: []ghtest.Fault{{Method: "POST", Path: comments, Times: -1, Lost: true}}},
 	} {
 		t.Run(name, func(t *testing.T) {
