@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
@@ -40,15 +41,21 @@ func TestAllocationsStayInTheirBudget(t *testing.T) {
 		}
 		return found
 	}
-	// usage keeps no more of a log of 8 MiB than of one of 1 MiB, and allocates less than twice for a KiB.
+	// usage keeps no more of a large log than of a small one, whether it reads block by block or ahead, and allocates less
+	// than twice for a KiB.
 	logs := measure("usage")
 	for _, form := range []string{"array", "lines"} {
-		small, large := logs[form+"/1"], logs[form+"/8"]
-		if small.bytes == 0 || large.bytes > 2*small.bytes || large.bytes > 1<<20 {
-			t.Errorf("usage, %s: %.0f bytes for 1 MiB, %.0f for 8 MiB", form, small.bytes, large.bytes)
-		}
-		if large.count > 2*8*1024 {
-			t.Errorf("usage, %s: %.0f allocations for 8 MiB", form, large.count)
+		for _, sizes := range []struct {
+			small, large int // MiB
+			most         float64
+		}{{1, 8, 1 << 20}, {24, 64, 4 << 20}} {
+			small, large := logs[fmt.Sprint(form, "/", sizes.small)], logs[fmt.Sprint(form, "/", sizes.large)]
+			if small.bytes == 0 || large.bytes > 2*small.bytes || large.bytes > sizes.most {
+				t.Errorf("usage, %s: %.0f bytes for %d MiB, %.0f for %d MiB", form, small.bytes, sizes.small, large.bytes, sizes.large)
+			}
+			if large.count > float64(2*sizes.large<<10) {
+				t.Errorf("usage, %s: %.0f allocations for %d MiB", form, large.count, sizes.large)
+			}
 		}
 	}
 	// sanitize grows with its text and not faster, and takes a bounded number of bytes for each of it.
@@ -63,7 +70,7 @@ func TestAllocationsStayInTheirBudget(t *testing.T) {
 			t.Errorf("%s: %.0f bytes for a text of about %.0f, more than %.0f for each", name, eight.bytes, length, each)
 		}
 	}
-	if len(logs) != 4 || len(texts) != 8 {
+	if len(logs) != 8 || len(texts) != 8 {
 		t.Errorf("measured %s", strings.TrimSpace(strconv.Itoa(len(logs))+" logs, "+strconv.Itoa(len(texts))+" texts"))
 	}
 }

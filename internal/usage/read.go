@@ -30,7 +30,7 @@ func Read(file io.ReaderAt, size int64, o Options) (Run, error) {
 	if run, ok := fromEnd(file, size, o); ok {
 		return run, nil
 	}
-	const worthAhead = 1 << 20
+	const worthAhead = 16 << 20 // smaller files are read within the memory of one block
 	open := enginelog.NewReader
 	if size >= worthAhead {
 		open = enginelog.NewReaderAhead

@@ -37,7 +37,7 @@ func findAll(quotes, slashes marks, text []byte) {
 	if rest := text[whole*64:]; len(rest) > 0 {
 		var last [64]byte
 		copy(last[:], rest)
-		find(quotes[whole:whole+1], slashes[whole:whole+1], last[:])
+		findByWords(quotes[whole:whole+1], slashes[whole:whole+1], last[:])
 	}
 }
 
