@@ -38,9 +38,8 @@ tools-engines:
 # Time and memory of `usage` on 5 MB to 1 GiB beside jq and Node, in one run; writes docs/benchmarks/usage.md.
 .PHONY: bench-usage fuzz-usage
 bench-usage:
-	mkdir -p bin docs/benchmarks
-	CGO_ENABLED=0 go build -trimpath -tags=nethttpomithttp2 -ldflags='-s -w' -o bin/issue-assistant ./cmd/issue-assistant
-	go run ./internal/tools/benchusage -binary bin/issue-assistant
+	mkdir -p docs/benchmarks
+	go run ./internal/tools/benchusage
 
 # Every fuzz target of the usage line for FUZZTIME each.
 FUZZTIME ?= 10m

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -93,7 +94,7 @@ func (a *app) usage(f usageFlags) {
 	given := a.usageGiven(f)
 	limits := a.usageLimits()
 	run := a.readUsage(f.file, spending.Options{
-		Engine: given.Engine, Model: given.Model, Price: a.pricer(),
+		Engine: given.Engine, Model: given.Model, Price: a.priceLater(),
 	}, limits)
 	run.Fill(limits)
 	run.Override(given)
@@ -141,6 +142,18 @@ func (a *app) usageJob() spending.Job {
 		job.Attempt = n
 	}
 	return job
+}
+
+// priceLater reads the prices when a log needs them: most name their dollars.
+func (a *app) priceLater() spending.Pricer {
+	pricer := sync.OnceValue(a.pricer)
+	return func(model string, in, cached, write5m, write1h, out int64) (float64, bool) {
+		price := pricer()
+		if price == nil {
+			return 0, false
+		}
+		return price(model, in, cached, write5m, write1h, out)
+	}
 }
 
 // pricer prices logs that name no dollars: by the built-in table, with the prices of the settings when those are right.

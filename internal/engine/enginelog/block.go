@@ -14,7 +14,7 @@ type block struct {
 	buf             []byte
 	n               int   // bytes of the file
 	err             error // what the source said with them
-	quotes, slashes marks // all of them
+	quotes, slashes marks // quotes that no backslash escapes, all backslashes
 }
 
 func newBlock(size int) *block {
@@ -24,19 +24,22 @@ func newBlock(size int) *block {
 
 // blocks are read one after another from a source.
 type blocks struct {
-	src   io.Reader
-	size  int // bytes of a block at the most
-	free  []*block
-	ahead <-chan *block // where another goroutine reads
-	back  chan<- *block // and gets its blocks back
-	stop  func()
+	src     io.Reader
+	size    int // bytes of a block at the most
+	free    []*block
+	escaped bool          // is the first byte of the next block?
+	ahead   <-chan *block // where another goroutine reads
+	back    chan<- *block // and gets its blocks back
+	stop    func()
 }
 
 // read fills a block.
 func (s *blocks) read(b *block) {
 	for range 100 {
 		if b.n, b.err = s.src.Read(b.buf[margin:]); b.n > 0 || b.err != nil {
-			findAll(b.quotes[margin/64:], b.slashes[margin/64:], b.buf[margin:margin+b.n])
+			quotes, slashes := b.quotes[margin/64:], b.slashes[margin/64:]
+			findAll(quotes, slashes, b.buf[margin:margin+b.n])
+			s.escaped = unescape(quotes, slashes, b.n, s.escaped)
 			return
 		}
 	}
@@ -126,7 +129,6 @@ func (r *Reader) fill() bool {
 	}
 	r.keep(r.pos)
 	b := r.src.next()
-	r.escaped = unescape(b.quotes[margin/64:], b.slashes[margin/64:], b.n, r.escaped)
 	from := margin - (r.end - r.pos)
 	if r.block != nil {
 		copy(b.buf[from:], r.buf[r.pos:r.end])

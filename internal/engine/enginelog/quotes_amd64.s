@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// Sixteen bytes are compared with a quote and with a backslash at once; four such answers make a word.
+// Sixteen or 32 bytes are compared with a quote and with a backslash at once; four or two such answers make a word.
 
 #define COMBINE(a, b, c, d, to) \
 	PMOVMSKB a, AX  \
@@ -52,4 +52,42 @@ block:
 	ADDQ    $8, R8
 	DECQ    CX
 	JNZ     block
+	RET
+
+// func findBlocksAVX2(quotes, slashes *uint64, text *byte, n int)
+TEXT ·findBlocksAVX2(SB), NOSPLIT, $0-32
+	MOVQ         quotes+0(FP), DI
+	MOVQ         slashes+8(FP), R8
+	MOVQ         text+16(FP), SI
+	MOVQ         n+24(FP), CX
+	MOVQ         $0x22, AX
+	MOVQ         AX, X0
+	VPBROADCASTB X0, Y0
+	MOVQ         $0x5c, AX
+	MOVQ         AX, X1
+	VPBROADCASTB X1, Y1
+
+block:
+	VMOVDQU   (SI), Y2
+	VMOVDQU   32(SI), Y3
+	VPCMPEQB  Y0, Y2, Y4
+	VPCMPEQB  Y0, Y3, Y5
+	VPCMPEQB  Y1, Y2, Y6
+	VPCMPEQB  Y1, Y3, Y7
+	VPMOVMSKB Y4, AX
+	VPMOVMSKB Y5, BX
+	VPMOVMSKB Y6, DX
+	VPMOVMSKB Y7, R9
+	SHLQ      $32, BX
+	SHLQ      $32, R9
+	ORQ       BX, AX
+	ORQ       R9, DX
+	MOVQ      AX, (DI)
+	MOVQ      DX, (R8)
+	ADDQ      $64, SI
+	ADDQ      $8, DI
+	ADDQ      $8, R8
+	DECQ      CX
+	JNZ       block
+	VZEROUPPER
 	RET

@@ -21,7 +21,6 @@ type Reader struct {
 
 	block    *block
 	buf      []byte // of the block
-	escaped  bool   // is the first byte of the next block?
 	pos, end int
 	newline  int // the next line break at or after pos, end when there is none; less than pos: not known
 	eof      bool

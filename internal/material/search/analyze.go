@@ -183,7 +183,7 @@ func isError(line string) bool {
 	for i := range len(line) {
 		c := line[i]
 		if !inside {
-			for _, mark := range errorMarks[c] {
+			for _, mark := range errorMarks()[c] {
 				if strings.HasPrefix(line[i:], mark) {
 					return true
 				}
@@ -198,7 +198,7 @@ func isError(line string) bool {
 func isEnvironment(heading string) bool {
 	heading = strings.ToLower(heading)
 	for w := range strings.FieldsFuncSeq(heading, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if _, ok := environmentWords[w]; ok {
+		if _, ok := environmentWords()[w]; ok {
 			return true
 		}
 	}
@@ -372,7 +372,7 @@ func isPath(s string) bool {
 	if dot <= 0 || len(s)-dot > 6 {
 		return false
 	}
-	_, ok := extensions[strings.ToLower(s[dot+1:])]
+	_, ok := extensions()[strings.ToLower(s[dot+1:])]
 	return ok
 }
 
@@ -484,19 +484,19 @@ func (a *analyzer) plain(s string, field int, weight float32, said bool) {
 	if len(a.word) < 2 {
 		return
 	}
-	if _, stop := stopWords[string(a.word)]; stop {
+	if _, stop := stopWords()[string(a.word)]; stop {
 		return
 	}
 	if a.keep {
 		a.shown = string(a.word)
 	}
 	word := stem(a.word)
-	if _, stop := stopWords[string(word)]; stop {
+	if _, stop := stopWords()[string(word)]; stop {
 		return
 	}
 	a.emitAs('w', word, field, weight, said)
 	a.length[field]++
-	for _, c := range concepts[string(word)] {
+	for _, c := range concepts()[string(word)] {
 		a.emitAs('c', []byte(c), field, conceptWeight, false)
 	}
 	if len(a.pair) > 0 && field == inError {
@@ -514,7 +514,7 @@ func (a *analyzer) concept(word string, field int) {
 	if a.keep {
 		a.shown = word
 	}
-	for _, c := range concepts[word] {
+	for _, c := range concepts()[word] {
 		a.emitAs('c', []byte(c), field, conceptWeight, false)
 	}
 }

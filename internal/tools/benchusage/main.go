@@ -1,7 +1,7 @@
 // Command benchusage measures `issue-assistant usage` on large execution files beside jq and Node's JSON.parse, which
 // take the last result of the same file, in one run. It writes docs/benchmarks/usage.md.
 //
-//	go run ./internal/tools/benchusage -binary PATH [-sizes 5,100,1024] [-out FILE]
+//	go run ./internal/tools/benchusage [-binary PATH] [-sizes 5,100,1024] [-rounds 10] [-out FILE]
 package main
 
 import (
@@ -17,13 +17,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/issue-assistant/issue-assistant/internal/tools/buildflags"
 )
 
 func main() {
-	binary := flag.String("binary", "", "the program to measure")
+	binary := flag.String("binary", "", "the program to measure; empty: one is built as it is released")
 	sizes := flag.String("sizes", "5,100,1024", "sizes in MiB")
 	out := flag.String("out", "docs/benchmarks/usage.md", "where the table goes")
-	rounds := flag.Int("rounds", 3, "how often each is run; the best counts")
+	rounds := flag.Int("rounds", 10, "how often each is run; the best counts")
 	flag.Parse()
 	if err := bench(*binary, *sizes, *out, *rounds); err != nil {
 		fmt.Fprintln(os.Stderr, "benchusage:", err)
@@ -47,21 +49,23 @@ type one struct {
 }
 
 func bench(binary, sizes, out string, rounds int) (err error) {
-	if binary == "" {
-		return errors.New("-binary is missing")
-	}
 	dir, err := os.MkdirTemp("", "benchusage")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if binary == "" {
+		if binary, err = build(dir); err != nil {
+			return err
+		}
+	}
 	var doc bytes.Buffer
 	fmt.Fprintf(&doc, "# Benchmark of `usage`\n\nWritten by `make bench-usage`: %s, %d processors, %s. Each figure is the best of %d runs (one from 1 GiB on, but for\n"+
 		"`usage`) of a whole process, one after another, with the file in the page cache: its time, its processor time (user and system, which other\n"+
-		"work on the machine changes less), its peak of memory. `jq` and Node (`JSON.parse`) take cost and turns of the last result.\n\n"+
+		"work on the machine changes less), its peak of memory. `usage` is built as it is released. `jq` and Node (`JSON.parse`) take cost and turns of the last result.\n\n"+
 		"\"printed array\" is what Claude's action writes, \"lines\" what its command line does, \"one line\" is a log with a single line of that\n"+
 		"size; these are read from their ends, with a search for another result in between. \"array on one line\" has no line breaks to go by, and\n"+
-		"\"ours\" is an execution file of `run`, whose calls are all added up: both are read whole.\n\n"+
+		"\"ours\" is an execution file of `run`, whose calls are all added up: both are read whole, ahead by a goroutine.\n\n"+
 		"| file | size | usage | processor | memory | jq | processor | memory | Node | processor | memory | jq / usage | processor |\n"+
 		"| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
 		runtime.GOOS+"/"+runtime.GOARCH, runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly), rounds)
@@ -92,6 +96,17 @@ func bench(binary, sizes, out string, rounds int) (err error) {
 		}
 	}
 	return os.WriteFile(out, doc.Bytes(), 0o644)
+}
+
+// build makes the program as it is released.
+func build(dir string) (string, error) {
+	binary := filepath.Join(dir, "issue-assistant")
+	cmd := exec.Command("go", append(buildflags.Args(), "-o", binary, "./cmd/issue-assistant")...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, text)
+	}
+	return binary, nil
 }
 
 func measure(binary, path string, f form, rounds, others int) (string, error) {

@@ -39,7 +39,7 @@ func TestBenchRefuses(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "page.md")
 	for name, err := range map[string]error{
-		"no binary":   bench("", "1", out, 1),
+		"no source":   bench("", "1", out, 1), // the program is built in the folder of the repository
 		"no size":     bench("x", "five", out, 1),
 		"other words": bench(program(t, "echo nothing"), "1", out, 1),
 		"fails":       bench(program(t, "exit 3"), "1", out, 1),
