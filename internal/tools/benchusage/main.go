@@ -101,7 +101,7 @@ func bench(binary, sizes, out string, rounds int) (err error) {
 // build makes the program as it is released.
 func build(dir string) (string, error) {
 	binary := filepath.Join(dir, "issue-assistant")
-	cmd := exec.Command("go", append(buildflags.Args(), "-o", binary, "./cmd/issue-assistant")...)
+	cmd := exec.CommandContext(context.Background(), "go", append(buildflags.Args(), "-o", binary, "./cmd/issue-assistant")...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, text)
