@@ -134,7 +134,7 @@ type Record struct {
 func Fold(id int, log []Event) Record {
 	r := Record{Schema: RecordSchema, ID: id, State: Open, Claims: []Held{}, Pulls: []Tracked{}, Findings: []Finding{}}
 	log = slices.Clone(log)
-	slices.SortFunc(log, func(a, b Event) int { return int(max(-1, min(1, a.ID-b.ID))) })
+	slices.SortStableFunc(log, func(a, b Event) int { return int(max(-1, min(1, a.ID-b.ID))) })
 	for _, e := range log {
 		r.Apply(e)
 	}

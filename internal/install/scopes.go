@@ -103,7 +103,7 @@ func scopesOf(chunk bool, parts ...string) []scope {
 	for _, s := range found {
 		out = append(out, *s)
 	}
-	slices.SortFunc(out, func(a, b scope) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(out, func(a, b scope) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 

@@ -64,7 +64,7 @@ func readWork(root fs.FS, path string) (*Work, error) {
 			w.Scopes[i].Level = "write"
 		}
 	}
-	slices.SortFunc(w.Scopes, func(a, b scope) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(w.Scopes, func(a, b scope) int { return strings.Compare(a.Name, b.Name) })
 	for _, m := range secretWord().FindAllStringSubmatch(text, -1) {
 		if m[1] != "GITHUB_TOKEN" && !slices.Contains(w.Secrets, m[1]) {
 			w.Secrets = append(w.Secrets, m[1])

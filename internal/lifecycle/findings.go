@@ -53,7 +53,7 @@ func Findings(ctx context.Context, client *ghapi.Client, writer func() ghapi.Wri
 	default:
 		return r, fmt.Errorf("read the alerts: %w", err)
 	}
-	slices.SortFunc(alerts, func(a, b ghapi.Alert) int { return a.Number - b.Number })
+	slices.SortStableFunc(alerts, func(a, b ghapi.Alert) int { return a.Number - b.Number })
 	used := map[int]bool{}
 	for _, a := range alerts {
 		i, ok := accepted(entries, a, now)

@@ -173,7 +173,7 @@ func (m jsonModel) price(id string, now time.Time) (Price, error) {
 		}
 		p.tiers = append(p.tiers, tier{above: t.Above, rates: r})
 	}
-	slices.SortFunc(p.tiers, func(a, b tier) int { return int(a.above - b.above) })
+	slices.SortStableFunc(p.tiers, func(a, b tier) int { return int(a.above - b.above) })
 	if m.Search != "" {
 		perSearch, err := parseRate(m.Search.String())
 		if err != nil {

@@ -96,7 +96,7 @@ func (t *Tracker) All(ctx context.Context) ([]*Chunk, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(issues, func(a, b ghapi.Issue) int { return a.Number - b.Number })
+	slices.SortStableFunc(issues, func(a, b ghapi.Issue) int { return a.Number - b.Number })
 	var all []*Chunk
 	for _, i := range issues {
 		c, err := t.read(ctx, i)

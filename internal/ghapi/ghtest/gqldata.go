@@ -57,7 +57,7 @@ func (c *call) gqlRepository() node {
 		}),
 		"discussions": connection("DiscussionConnection", func(map[string]any) (int, func(int) node) {
 			all := slices.Clone(st.discussions)
-			slices.SortFunc(all, func(a, b ghapi.Discussion) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+			slices.SortStableFunc(all, func(a, b ghapi.Discussion) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 			return len(all), func(i int) node { return c.gqlDiscussion(all[i]) }
 		}),
 		"discussion": resolver(func(args map[string]any) any {
@@ -183,7 +183,7 @@ func (c *call) gqlPulls(args map[string]any) (int, func(int) node) {
 			all = append(all, i.pull)
 		}
 	}
-	slices.SortFunc(all, func(a, b *ghapi.PullRequest) int {
+	slices.SortStableFunc(all, func(a, b *ghapi.PullRequest) int {
 		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(b.Number, a.Number))
 	})
 	return len(all), func(n int) node { return c.gqlPull(all[n]) }

@@ -93,7 +93,7 @@ func (s *Server) issueList(keep func(*issueState) bool) []*issueState {
 }
 
 func sortIssues(all []*issueState, updated, ascending bool) {
-	slices.SortFunc(all, func(a, b *issueState) int {
+	slices.SortStableFunc(all, func(a, b *issueState) int {
 		order := cmp.Compare(a.Number, b.Number)
 		if updated {
 			order = cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), order)

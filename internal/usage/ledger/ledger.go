@@ -130,7 +130,7 @@ func (l *Ledger) Carry(month Month) Carried {
 	for k := range l.idle {
 		c.Idle = append(c.Idle, k)
 	}
-	slices.SortFunc(c.Idle, func(a, b Key) int { return cmp.Or(cmp.Compare(a.RunID, b.RunID), cmp.Compare(a.Attempt, b.Attempt)) })
+	slices.SortStableFunc(c.Idle, func(a, b Key) int { return cmp.Or(cmp.Compare(a.RunID, b.RunID), cmp.Compare(a.Attempt, b.Attempt)) })
 	return c
 }
 

@@ -87,7 +87,7 @@ func (r Reader) list(ctx context.Context, month Month) ([]ghapi.Artifact, error)
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b ghapi.Artifact) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	slices.SortStableFunc(all, func(a, b ghapi.Artifact) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	return all, nil
 }
 

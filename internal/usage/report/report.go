@@ -125,7 +125,7 @@ func Make(records []usage.Record, by By, since, until time.Time) Report {
 	for _, g := range groups {
 		rep.Rows = append(rep.Rows, g.row())
 	}
-	slices.SortFunc(rep.Rows, func(a, b Row) int { return compareRows(by, a, b) })
+	slices.SortStableFunc(rep.Rows, func(a, b Row) int { return compareRows(by, a, b) })
 	rep.Total = all.row()
 	spreadCents(rep.Rows, &rep.Total)
 	rep.Days, rep.Models = dayList(days), shareList(models)

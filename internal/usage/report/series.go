@@ -49,7 +49,7 @@ func dayList(days map[string]map[string]Micros) []Day {
 		}
 		list = append(list, d)
 	}
-	slices.SortFunc(list, func(a, b Day) int { return cmp.Compare(a.Date, b.Date) })
+	slices.SortStableFunc(list, func(a, b Day) int { return cmp.Compare(a.Date, b.Date) })
 	return list
 }
 
@@ -58,7 +58,7 @@ func shareList(models map[string]Micros) []Share {
 	for name, m := range models {
 		list = append(list, Share{Name: name, USD: m.USD()})
 	}
-	slices.SortFunc(list, func(a, b Share) int { return cmp.Or(cmp.Compare(b.USD, a.USD), cmp.Compare(a.Name, b.Name)) })
+	slices.SortStableFunc(list, func(a, b Share) int { return cmp.Or(cmp.Compare(b.USD, a.USD), cmp.Compare(a.Name, b.Name)) })
 	return list
 }
 
