@@ -144,6 +144,8 @@ func TestFurtherRows(t *testing.T) {
 		"stopped by its budget":           {change(func(i *Input) { i.Saved.Ended = "budget" }), nil},
 		"empty run":                       {change(func(i *Input) { i.Saved.ContextTokens = 0 }), []Reason{LastRunPoisoned}},
 		"rate limited":                    {change(func(i *Input) { i.Saved.Ended = "rate_limited" }), []Reason{LastRunPoisoned}},
+		"an ending of another release":    {change(func(i *Input) { i.Saved.Ended = "finished_well" }), []Reason{LastRunPoisoned}},
+		"an ending in another case":       {change(func(i *Input) { i.Saved.Ended = "Finished" }), []Reason{LastRunPoisoned}},
 		"72 hours":                        {change(func(i *Input) { i.Saved.Created = i.Now.Add(-72 * time.Hour) }), []Reason{MaxAge}},
 		"just under 72 hours":             {change(func(i *Input) { i.Saved.Created = i.Now.Add(-72*time.Hour + time.Second) }), nil},
 		"window of 200k":                  {change(func(i *Input) { i.Current.ContextWindow, i.Saved.ContextTokens = 200_000, 80_000 }), []Reason{MaxContext}},

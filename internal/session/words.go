@@ -140,13 +140,11 @@ func (s Store) reason() (Reason, bool) {
 	return TranscriptUntrusted, true
 }
 
-// poisoned lists the endings after which a transcript is not continued: an error of the provider, a refusal, or a run
-// that was empty. A run stopped at its turns, budget or minutes, or lost, is not among them.
-var poisoned = []string{
-	"provider_error", "rate_limited", "account_limit", "not_signed_in", "unknown_model", "model_refused",
-	"no_answer", "no_data", "not_started",
-}
+// continuable lists the endings after which a transcript is continued: the run finished, was stopped at its turns, budget
+// or minutes, was lost, or gave an answer that was refused. After an error of the provider, a refusal of the model or an
+// empty run it is poisoned, and so it is after an ending that this release does not know.
+var continuable = []string{"finished", "turns", "budget", "time", "bad_answer", "interrupted", "unfinished"}
 
 func isPoisoned(r *Record) bool {
-	return r.ContextTokens <= 0 || r.Ended == "" || slices.Contains(poisoned, r.Ended)
+	return r.ContextTokens <= 0 || !slices.Contains(continuable, r.Ended)
 }
