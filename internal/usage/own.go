@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"math"
 	"time"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
@@ -34,6 +35,7 @@ type ownLog struct {
 	costUSD float64
 	basis   Basis
 	held    map[int64]float64 // dollars that are kept back for calls which have not ended
+	unclear bool              // a call's dollars cannot be read
 	models  []enginelog.Model
 	refused engine.Ended
 	ended   bool
@@ -100,12 +102,16 @@ func ownRun(ev *enginelog.Event) Run {
 // hold notes a call that goes out. Until it has ended, what is kept back for it may be its cost.
 func (l *ownLog) hold(ev *enginelog.Event) {
 	n, usd := ev.Field("n").Count(enginelog.MaxTurns), ev.Field("reserved_usd").Dollars()
-	if n == nil || usd == nil || !l.seen[0].add(*n) {
+	if n == nil || !l.seen[0].add(*n) {
 		return
 	}
 	key := *n
 	if len(l.held) >= maxHeld {
 		key = -1 // never taken back
+	}
+	if usd == nil {
+		unknown := math.NaN() // as is every sum that it is part of
+		usd = &unknown
 	}
 	l.held[key] += *usd
 }
@@ -130,36 +136,57 @@ func (l *ownLog) call(ev *enginelog.Event) {
 	if !ok || name == "" {
 		name, _ = ev.Str("model")
 	}
-	t := enginelog.Tokens{
-		Input: count(ev, "input"), Cached: count(ev, "cached_input"), Write1h: count(ev, "cache_write_1h"),
-		CacheWrite: count(ev, "cache_write_5m") + count(ev, "cache_write_1h"), Output: count(ev, "output"),
+	tokens, cost := tokensOf(ev), ev.Field("cost_usd").Dollars()
+	if cost == nil {
+		l.unclear = true
+	} else {
+		l.costUSD += *cost
 	}
-	cost := 0.0
-	if x := ev.Field("cost_usd").Dollars(); x != nil {
-		cost = *x
-	}
-	l.costUSD += cost
-	l.firstOf(t)
-	if !t.Used() && cost == 0 {
-		return
+	if tokens != nil {
+		l.firstOf(*tokens)
+		if !tokens.Used() && cost != nil && *cost == 0 {
+			return
+		}
 	}
 	name = enginelog.ModelName(name)
 	for i := range l.models {
 		if l.models[i].ID == name || i == maxModels-1 {
-			sum := l.models[i].Tokens.Add(t)
-			total := *l.models[i].CostUSD + cost
-			l.models[i].Tokens, l.models[i].CostUSD = &sum, &total
+			l.models[i].Tokens = sumOf(l.models[i].Tokens, tokens, enginelog.Tokens.Add)
+			l.models[i].CostUSD = sumOf(l.models[i].CostUSD, cost, func(a, b float64) float64 { return a + b })
 			return
 		}
 	}
-	l.models = append(l.models, enginelog.Model{ID: name, Tokens: &t, CostUSD: &cost})
+	l.models = append(l.models, enginelog.Model{ID: name, Tokens: tokens, CostUSD: cost})
 }
 
-func count(ev *enginelog.Event, key string) int64 {
-	if n := ev.Field(key).Count(enginelog.MaxTokens); n != nil {
-		return *n
+// tokensOf is nil when a part is there and is no count: shown as 0 it would be wrong.
+func tokensOf(ev *enginelog.Event) *enginelog.Tokens {
+	countable := true
+	count := func(key string) int64 {
+		field := ev.Field(key)
+		countable = countable && !field.Uncountable(enginelog.MaxTokens)
+		if n := field.Count(enginelog.MaxTokens); n != nil {
+			return *n
+		}
+		return 0
 	}
-	return 0
+	hour := count("cache_write_1h")
+	t := enginelog.Tokens{
+		Input: count("input"), Cached: count("cached_input"), Write1h: hour, CacheWrite: count("cache_write_5m") + hour, Output: count("output"),
+	}
+	if !countable {
+		return nil
+	}
+	return &t
+}
+
+// sumOf is nil, which is unknown, when one part is.
+func sumOf[T any](a, b *T, add func(T, T) T) *T {
+	if a == nil || b == nil {
+		return nil
+	}
+	sum := add(*a, *b)
+	return &sum
 }
 
 func (l *ownLog) end(ev *enginelog.Event) {
@@ -210,14 +237,17 @@ func (l *ownLog) summary(s enginelog.Summary) Run {
 		if r.Calls == nil {
 			r.Calls = &l.calls
 		}
-		if !l.billed {
+		switch {
+		case l.billed:
+		case l.unclear || math.IsNaN(l.costUSD):
+			r.CostBasis, r.AtMost = BasisUnknown, false
+		default:
 			r.CostUSD, r.CostBasis = &l.costUSD, l.basis
 		}
-		var total enginelog.Tokens
+		r.Tokens = &enginelog.Tokens{}
 		for _, m := range l.models {
-			total = total.Add(*m.Tokens)
+			r.Tokens = sumOf(r.Tokens, m.Tokens, enginelog.Tokens.Add)
 		}
-		r.Tokens = &total
 	} else {
 		r.Models, r.Tokens = s.Models, s.Tokens
 		if r.Turns == nil {

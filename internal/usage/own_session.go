@@ -9,8 +9,11 @@ import (
 // session takes a decision on the conversation; the last one of a run counts.
 func (l *ownLog) session(ev *enginelog.Event) {
 	s := Session{
-		Decision: ev.Word("decision"), Reasons: []string{}, ContextTokens: count(ev, "context_tokens"),
+		Decision: ev.Word("decision"), Reasons: []string{},
 		ResumeUSD: ev.Field("resume_usd").Dollars(), FreshUSD: ev.Field("fresh_usd").Dollars(),
+	}
+	if n := ev.Field("context_tokens").Count(enginelog.MaxTokens); n != nil { // the line leaves 0 out
+		s.ContextTokens = *n
 	}
 	s.Shadow, _ = ev.Field("shadow").Bool()
 	list, _ := ev.Str("reasons")

@@ -173,7 +173,7 @@ func TestCallsAtOnce(t *testing.T) {
 		"booked at its bound":     {head + held(1, "0.5") + call(1, "0.5", "reserved"), 0.5, 1, 1, true},
 		"held twice":              {head + held(1, "0.5") + held(1, "0.5"), 0.5, 1, 0, true},
 		"a second run":            {head + held(1, "0.5") + head + held(1, "0.1"), 0.1, 1, 0, true},
-		"not readable":            {head + held(1, "0.5") + held(2, `"0.4"`) + held(-2, "0.1") + held(3, "1e9"), 0.5, 1, 0, true},
+		"no number of a call":     {head + held(1, "0.5") + held(-2, "0.1"), 0.5, 1, 0, true},
 		"more than is told apart": {many, 0.15 + 0.2, 3001, 3000, true},
 	} {
 		run := readText(t, test.file)
@@ -189,5 +189,53 @@ func TestCallsAtOnce(t *testing.T) {
 	// A foreign file cannot hold dollars back.
 	if run := readText(t, logInit+"\n"+held(1, "0.5")); run.CostUSD != nil || run.AtMost {
 		t.Errorf("a foreign file: %+v", run)
+	}
+}
+
+// TestOwnNumbersThatCannotBeRead: what a call's record does not say is unknown, and so is every sum with it.
+func TestOwnNumbersThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	const (
+		start = `{"type":"issue_assistant.run","engine":"claude","model":"m"}` + "\n"
+		good  = `{"type":"issue_assistant.call","n":1,"model":"m","turn":true,"input":1,"output":2,"cost_usd":0.25,"basis":"usage"}` + "\n"
+		end   = `{"type":"issue_assistant.end","ended":"finished","turns":2,"calls":2,"cost_usd":0.5,"cost_basis":"meter"}` + "\n"
+	)
+	call := func(key, value string) string {
+		fields := map[string]string{"input": "1", "output": "2", "cached_input": "0", "cache_write_5m": "0", "cache_write_1h": "0", "cost_usd": "0.25"}
+		fields[key] = value
+		text := `{"type":"issue_assistant.call","n":2,"model":"m","turn":true,"basis":"usage"`
+		for k, v := range fields {
+			text += `,"` + k + `":` + v
+		}
+		return text + "}\n"
+	}
+	for _, bad := range []string{`"12"`, `-1`, `1e300`, `{}`, `[3]`, `true`, `"` + strings.Repeat("9", 100) + `"`} {
+		for _, key := range []string{"input", "output", "cached_input", "cache_write_5m", "cache_write_1h"} {
+			run := readText(t, start+good+call(key, bad))
+			if run.Tokens != nil || run.CostUSD == nil || *run.CostUSD != 0.5 || len(run.Models) != 1 || run.Models[0].Tokens != nil {
+				t.Errorf("%s %s: tokens %v, models %+v, dollars %v", key, bad, run.Tokens, run.Models, run.CostUSD)
+			}
+			if line := Line(run); strings.Contains(line, " in") || strings.Contains(line, " out") {
+				t.Errorf("%s %s: %q", key, bad, line)
+			}
+		}
+		run := readText(t, start+good+call("cost_usd", bad))
+		if run.CostUSD != nil || run.CostBasis != BasisUnknown || run.Models[0].CostUSD != nil || run.Tokens == nil || run.Tokens.Output != 4 {
+			t.Errorf("cost_usd %s: dollars %v by %s, tokens %v", bad, run.CostUSD, run.CostBasis, run.Tokens)
+		}
+		run = readText(t, start+good+call("cost_usd", bad)+end)
+		if run.CostUSD == nil || *run.CostUSD != 0.5 { // the meter's own sum
+			t.Errorf("cost_usd %s and an end: dollars %v", bad, run.CostUSD)
+		}
+		held := `{"type":"issue_assistant.held","n":2,"reserved_usd":` + bad + "}\n"
+		if run := readText(t, start+good+held); run.CostUSD != nil || strings.Contains(Line(run), "$") {
+			t.Errorf("reserved_usd %s, killed: %q", bad, Line(run))
+		}
+		if run := readText(t, start+good+held+call("input", "1")); run.CostUSD == nil || *run.CostUSD != 0.5 { // it has ended
+			t.Errorf("reserved_usd %s: dollars %v", bad, run.CostUSD)
+		}
+	}
+	if run := readText(t, start+good+call("input", "null")); run.Tokens == nil || run.Tokens.Input != 1 {
+		t.Errorf("null, which is no number at all: %v", run.Tokens)
 	}
 }
