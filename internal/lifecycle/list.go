@@ -222,7 +222,8 @@ func Lines(r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		scan := bufio.NewScanner(r)
 		scan.Buffer(make([]byte, 0, 64<<10), maxListLine)
-		for n := 0; scan.Scan(); {
+		n := 0
+		for scan.Scan() {
 			if len(bytes.TrimSpace(scan.Bytes())) == 0 {
 				continue
 			}
@@ -239,8 +240,12 @@ func Lines(r io.Reader) iter.Seq2[Line, error] {
 				return
 			}
 		}
-		if err := scan.Err(); err != nil {
-			yield(Line{}, fmt.Errorf("read the list: %w", err))
+		err := scan.Err()
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("more than the %d bytes that an issue can have", maxListLine)
+		}
+		if err != nil {
+			yield(Line{}, fmt.Errorf("line %d of the list: %w", n+1, err))
 		}
 	}
 }

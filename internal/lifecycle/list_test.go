@@ -192,6 +192,15 @@ func TestListIsBroughtUpToDate(t *testing.T) {
 	}
 }
 
+func TestALongLineOfAListIsNamed(t *testing.T) {
+	t.Parallel()
+	const one = `{"number":1,"title":"x","body":"","state":"open","labels":[],"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}` + "\n"
+	lines, err := collect(lifecycle.Lines(strings.NewReader(one + strings.Repeat("x", 1<<20+1))))
+	if want := "line 2 of the list: more than the 1048576 bytes that an issue can have"; len(lines) != 1 || err == nil || err.Error() != want {
+		t.Errorf("%d lines, %v; want %q", len(lines), err, want)
+	}
+}
+
 func FuzzReadList(f *testing.F) {
 	f.Add([]byte(`{"number":1,"title":"x","body":"","state":"open","labels":[],"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}`))
 	f.Add([]byte("\n{}\n"))

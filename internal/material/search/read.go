@@ -95,7 +95,11 @@ func ReadLines(r io.Reader) iter.Seq2[Doc, error] {
 				return
 			}
 		}
-		if err := in.Err(); err != nil {
+		err := in.Err()
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("more than the %d bytes that an issue can have", maxLine)
+		}
+		if err != nil {
 			yield(Doc{}, fmt.Errorf("line %d: %w", n+1, err))
 		}
 	}

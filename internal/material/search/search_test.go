@@ -304,6 +304,9 @@ func TestReadLines(t *testing.T) {
 		if failed == nil || !strings.Contains(failed.Error(), "line ") {
 			t.Errorf("%.20q: %v", bad, failed)
 		}
+		if strings.HasPrefix(bad, "  ") && failed.Error() != "line 1: more than the 2097152 bytes that an issue can have" {
+			t.Errorf("a long line: %v", failed)
+		}
 		if err := New().AddAll(ReadLines(strings.NewReader(bad))); err == nil {
 			t.Errorf("%.20q is accepted", bad)
 		}
