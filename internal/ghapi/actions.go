@@ -158,7 +158,7 @@ func (c *Client) DownloadArtifact(ctx context.Context, id, limit int64) ([]byte,
 	switch err = fromTransport(op, err); {
 	case err == nil:
 		return nil, &Error{Op: op, Kind: KindUnreadable, Message: "an answer instead of a redirect to the file"}
-	case !errors.As(err, &moved) || moved.Kind != KindMoved || moved.target == "":
+	case !errors.As(err, &moved) || moved.target == "":
 		return nil, err
 	}
 	u, err := url.Parse(moved.target)

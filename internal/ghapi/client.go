@@ -34,6 +34,8 @@ type Options struct {
 	WaitBudget time.Duration
 	// MaxAnswer bounds one answer in bytes; 0: 32 MiB, above the largest page of a hundred issues.
 	MaxAnswer int64
+	// MaxRequests bounds the requests of a client; 0: 20,000, above what GitHub admits in an hour.
+	MaxRequests int
 }
 
 // Client reads one repository. It is safe for concurrent use.
@@ -57,6 +59,10 @@ const (
 	defaultWait      = 2 * time.Minute
 	defaultMaxAnswer = 32 << 20
 	maxErrorBody     = 64 << 10
+
+	defaultMaxRequests = 20_000
+	maxAnswers         = 1 << 30   // bytes of all answers
+	maxSpent           = time.Hour // in all requests
 )
 
 var (

@@ -137,6 +137,8 @@ type apiMessage struct {
 	} `json:"errors"`
 }
 
+const htmlPage = "an HTML page instead of an answer"
+
 // parseMessage reads an error's body. A page of a proxy says nothing useful; it is named, not quoted.
 func parseMessage(body []byte, contentType string) (msg apiMessage, line string) {
 	// Errors may also be a list of strings: then only the message is kept.
@@ -146,7 +148,7 @@ func parseMessage(body []byte, contentType string) (msg apiMessage, line string)
 		case trimmed == "":
 			return apiMessage{}, ""
 		case strings.HasPrefix(trimmed, "<") || strings.Contains(contentType, "html"):
-			return apiMessage{}, "an HTML page instead of an answer"
+			return apiMessage{}, htmlPage
 		default:
 			return apiMessage{}, oneLine(trimmed, maxMessage)
 		}
@@ -187,15 +189,13 @@ func fromTransport(op string, err error) error {
 	if errors.As(err, &e) {
 		return e
 	}
-	var syntax *json.SyntaxError
-	var mismatch *json.UnmarshalTypeError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return &Error{Op: op, Kind: KindNetwork, Message: "canceled", cause: err}
-	case errors.As(err, &syntax), errors.As(err, &mismatch):
-		return &Error{Op: op, Kind: KindUnreadable, Message: oneLine(err.Error(), maxMessage), cause: err}
-	default:
+	case errors.Is(err, context.DeadlineExceeded):
 		return networkError(op, err)
+	default: // the transport makes an Error of everything else: what is left is an answer that does not decode
+		return &Error{Op: op, Kind: KindUnreadable, Message: oneLine(rootMessage(err), maxMessage), cause: err}
 	}
 }
 

@@ -49,5 +49,8 @@ func (c *Client) Viewer(ctx context.Context) (User, error) {
 	if err := c.query(ctx, queryViewer, nil, &data); err != nil {
 		return User{}, err
 	}
+	if data.Viewer.Login == "" {
+		return User{}, &Error{Op: "query Viewer", Kind: KindUnreadable, Message: "an account without a name"}
+	}
 	return data.Viewer.user(), nil
 }

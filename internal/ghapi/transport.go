@@ -24,17 +24,21 @@ type transport struct {
 	userAgent   string
 	attempt     time.Duration
 	maxAnswer   int64
+	maxRequests int
 	wait        *waiter
 	etags       *etagCache
 
-	mu   sync.Mutex
-	sent int
+	mu      sync.Mutex
+	sent    int
+	bytes   int64         // of all answers
+	spent   time.Duration // in all requests
+	earlier time.Duration // how far GitHub's clock is behind ours
 }
 
 func newTransport(o Options, a addresses) *transport {
 	t := &transport{
 		base: o.HTTP, api: a.api, graphqlPath: a.graphql.Path, token: o.Token, userAgent: o.UserAgent,
-		attempt: o.AttemptTimeout, maxAnswer: o.MaxAnswer,
+		attempt: o.AttemptTimeout, maxAnswer: o.MaxAnswer, maxRequests: o.MaxRequests,
 		wait:  &waiter{now: o.Now, sleep: o.Sleep, left: o.WaitBudget},
 		etags: &etagCache{},
 	}
@@ -59,6 +63,9 @@ func newTransport(o Options, a addresses) *transport {
 	}
 	if t.maxAnswer == 0 {
 		t.maxAnswer = defaultMaxAnswer
+	}
+	if t.maxRequests == 0 {
+		t.maxRequests = defaultMaxRequests
 	}
 	return t
 }
@@ -107,7 +114,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			if !t.wait.forLimit(req.Context(), failure, limited) {
 				return nil, failure
 			}
-		case KindServer, KindNetwork, KindTimeout:
+		case KindServer, KindNetwork, KindTimeout, KindUnreadable:
 			if try >= readTries || !t.wait.pause(req.Context(), time.Second) {
 				return nil, failure
 			}
@@ -148,14 +155,17 @@ func (t *transport) prepare(req *http.Request, op string) (*http.Request, error)
 func (t *transport) send(r *http.Request, op string) (*http.Response, *Error) {
 	ctx, cancel := context.WithTimeout(r.Context(), t.attempt)
 	defer cancel()
-	t.mu.Lock()
-	t.sent++
-	t.mu.Unlock()
+	if e := t.begin(op); e != nil {
+		return nil, e
+	}
+	start := t.wait.now()
+	defer func() { t.add(0, t.wait.now().Sub(start)) }()
 	resp, err := t.base.RoundTrip(r.WithContext(ctx))
 	if err != nil {
 		return nil, networkError(op, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
+	t.compare(resp.Header.Get("Date"))
 	if resp.StatusCode == http.StatusNotModified {
 		if kept := t.etags.answer(r); kept != nil {
 			return kept, nil
@@ -171,6 +181,10 @@ func (t *transport) send(r *http.Request, op string) (*http.Response, *Error) {
 	}
 	if int64(len(body)) > t.maxAnswer {
 		return nil, &Error{Op: op, Kind: KindTooLarge, Status: resp.StatusCode, Message: fmt.Sprintf("more than %d bytes", t.maxAnswer)}
+	}
+	t.add(int64(len(body)), 0)
+	if kind, why := look(body, r.Method == http.MethodGet && resp.StatusCode == http.StatusOK); why != "" {
+		return nil, &Error{Op: op, Kind: kind, Status: resp.StatusCode, Message: why}
 	}
 	if resp.StatusCode == http.StatusAccepted {
 		resp.StatusCode = http.StatusOK // go-github takes 202 for an error
@@ -194,6 +208,15 @@ func (t *transport) refusal(op string, resp *http.Response, body []byte) *Error 
 		e.target = resp.Header.Get("Location")
 		place, _, _ := strings.Cut(e.target, "?")
 		e.Location = oneLine(place, maxMessage)
+		// A proxy's page to sign in moves no issue.
+		switch u, err := t.api.Parse(e.target); {
+		case e.target == "" || err != nil:
+			e.Kind, e.Message = KindForeignHost, "a redirect to no place"
+		case !sameHost(t.api, u):
+			e.Kind = KindForeignHost
+		}
+	case (e.Kind == KindNotFound || e.Kind == KindGone) && line == htmlPage:
+		e.Kind = KindServer // of a proxy: it says nothing about the thing itself
 	case limited(resp, msg):
 		e.Kind = KindRateLimited
 		e.RetryAfter = retryAfter(resp.Header, t.wait.now())

@@ -141,7 +141,7 @@ func TestTrapTokenFollowsRedirect(t *testing.T) {
 		"graphql": func() error { _, err := c.Viewer(t.Context()); return err },
 		"write":   func() error { return ghapi.NewWriter(c).Reopen(t.Context(), 7, "x") },
 	} {
-		if e := wantKind(t, f(), ghapi.KindMoved); e.Status != 301 {
+		if e := wantKind(t, f(), ghapi.KindForeignHost); e.Status != 301 {
 			t.Errorf("%s: %v", name, e)
 		}
 	}

@@ -25,7 +25,7 @@ func (w *BoundedWriter) CreateComment(ctx context.Context, issue int, purpose, b
 		return Comment{}, errMarker
 	}
 	var made Comment
-	since := w.c.transport.wait.now().Add(-lookBack)
+	since := w.c.transport.now().Add(-lookBack)
 	err = w.do(ctx, write{
 		key: k,
 		send: func(ctx context.Context) error {

@@ -25,7 +25,7 @@ func (w *BoundedWriter) CreateIssue(ctx context.Context, purpose string, draft I
 		return Issue{}, &WriteError{WriteResult: WriteResult{Key: k, Verdict: VerdictFailed}, cause: err}
 	}
 	var made Issue
-	since := w.c.transport.wait.now().Add(-lookBack)
+	since := w.c.transport.now().Add(-lookBack)
 	err = w.do(ctx, write{
 		key: k,
 		send: func(ctx context.Context) error {
@@ -243,7 +243,7 @@ func (w *BoundedWriter) Dispatch(ctx context.Context, purpose, file, branch stri
 		},
 		found: func(ctx context.Context) (bool, error) {
 			runs, err := w.c.Runs(ctx, RunFilter{
-				Workflow: file, Event: "workflow_dispatch", Branch: branch, Since: w.start.Add(-5 * time.Second), Max: perPage,
+				Workflow: file, Event: "workflow_dispatch", Branch: branch, Since: w.start.Add(-5*time.Second - w.c.transport.behind()), Max: perPage,
 			})
 			return len(runs) > w.dispatched[file], err
 		},

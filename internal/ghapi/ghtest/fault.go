@@ -133,5 +133,8 @@ func (f *Fault) reply() reply {
 		rep.raw = []byte(f.Body)
 	}
 	rep.header = f.Header
+	if f.Status == http.StatusMovedPermanently && len(f.Header) == 0 { // as for an issue that was transferred
+		rep.header = http.Header{"Location": {"/repositories/77/issues/1"}}
+	}
 	return rep
 }

@@ -316,6 +316,7 @@ func (s *Server) finish(r *http.Request, rep *reply) {
 			h.Set(k, v)
 		}
 	}
+	set("Date", s.now().Format(http.TimeFormat))
 	set("X-GitHub-Media-Type", "github.v3; format=json")
 	set("X-RateLimit-Limit", strconv.Itoa(s.opts.RateLimit))
 	set("X-RateLimit-Remaining", strconv.Itoa(max(s.opts.RateLimit-s.used, 0)))
