@@ -127,3 +127,12 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 		}
 	}
 }
+
+func TestPrintable(t *testing.T) {
+	t.Parallel()
+	in := "a\tb\x00\x1b[2J\x7f\u0085\u009b1m\u202etxt\u2066x\u2069\u2028y\u200fz\u061c 👩‍👧 é"
+	want := "a\tb" + `\x00\x1b[2J\x7f\x85\x9b1m\u202etxt\u2066x\u2069\u2028y\u200fz\u061c` + " 👩‍👧 é"
+	if got := Printable(in); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

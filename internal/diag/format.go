@@ -121,11 +121,14 @@ func escapeProperty(s string) string {
 func Printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if r != '\t' && (r < 0x20 || r == 0x7f || (r >= 0x80 && r < 0xa0)) {
+		switch {
+		case r != '\t' && (r < 0x20 || r == 0x7f || (r >= 0x80 && r < 0xa0)):
 			fmt.Fprintf(&b, "\\x%02x", r)
-			continue
+		case r == 0x61c, r == 0x200e, r == 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+			fmt.Fprintf(&b, "\\u%04x", r) // ends a line, or turns the order of what follows
+		default:
+			b.WriteRune(r)
 		}
-		b.WriteRune(r)
 	}
 	return b.String()
 }

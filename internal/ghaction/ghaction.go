@@ -102,13 +102,20 @@ func randomDelimiter() (string, error) {
 	return "ghadelimiter_" + hex.EncodeToString(b[:]), nil
 }
 
+// appendFile adds all of a text or nothing: half of an output makes the runner refuse the step's other outputs, too.
 func appendFile(path, text string) (err error) {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	_, err = io.WriteString(f, text)
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err = io.WriteString(f, text); err != nil && info.Mode().IsRegular() {
+		err = errors.Join(err, f.Truncate(info.Size()))
+	}
 	return err
 }
 
@@ -153,6 +160,14 @@ func (r Runner) annotate(level, msg string) {
 		_, _ = fmt.Fprintf(r.Err, "issue-assistant: %s: %s\n", level, diag.Printable(msg))
 		return
 	}
+	lines := strings.Split(msg, "\n")
+	for i, line := range lines {
+		text, end := strings.CutSuffix(line, "\r")
+		if lines[i] = diag.Printable(text); end {
+			lines[i] += "\r"
+		}
+	}
+	msg = strings.Join(lines, "\n")
 	a := githubactions.New(githubactions.WithWriter(r.Out))
 	switch level {
 	case "error":

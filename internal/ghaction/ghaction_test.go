@@ -152,17 +152,17 @@ func TestSummaryWithoutRunnerIsPrinted(t *testing.T) {
 
 func TestAnnotationsAreEscaped(t *testing.T) {
 	t.Parallel()
-	msg := "first\n::add-mask::x\r\n100%"
+	msg := "first\n::add-mask::x\r\n100%\x1b[31m\u202ered"
 	for level, show := range map[string]func(Runner, string){"error": Runner.Error, "warning": Runner.Warning, "notice": Runner.Notice} {
 		var out, errs bytes.Buffer
 		show(Runner{Active: true, Out: &out, Err: &errs}, msg)
-		want := "::" + level + "::first%0A::add-mask::x%0D%0A100%25\n"
+		want := "::" + level + "::first%0A::add-mask::x%0D%0A100%25\\x1b[31m\\u202ered\n"
 		if got := strings.ReplaceAll(out.String(), "\r\n", "\n"); got != want || errs.Len() > 0 {
 			t.Errorf("in a runner: got %q %q, want %q", got, errs.String(), want)
 		}
 		out.Reset()
 		show(Runner{Out: &out, Err: &errs}, msg)
-		want = "issue-assistant: " + level + `: first\x0a::add-mask::x\x0d\x0a100%` + "\n"
+		want = "issue-assistant: " + level + `: first\x0a::add-mask::x\x0d\x0a100%\x1b[31m\u202ered` + "\n"
 		if errs.String() != want || out.Len() > 0 {
 			t.Errorf("elsewhere: got %q %q, want %q", errs.String(), out.String(), want)
 		}
