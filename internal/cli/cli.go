@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,6 +67,9 @@ func Main(ctx context.Context, env Env) int {
 func execute(ctx context.Context, a *app) int {
 	a.done = ctx.Done()
 	root := newRootCmd(a)
+	if slices.Equal(a.Args, []string{"--version"}) { // what people type first
+		a.Args = []string{"version"}
+	}
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
@@ -100,6 +104,9 @@ func newRootCmd(a *app) *cobra.Command {
 	for _, construct := range commands() {
 		cmd := construct(a)
 		walk(cmd, func(c *cobra.Command) {
+			if c.Args != nil {
+				c.Args = inOurWords(c.Args)
+			}
 			pre := c.PreRunE
 			c.PreRunE = func(cmd *cobra.Command, args []string) error {
 				if err := a.flagsFromInputs(cmd.Flags()); err != nil {
@@ -114,6 +121,21 @@ func newRootCmd(a *app) *cobra.Command {
 		root.AddCommand(cmd)
 	}
 	return root
+}
+
+// inOurWords says which argument is missing or too much, and shows how the command is written.
+func inOurWords(accept cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if accept(cmd, args) == nil {
+			return nil
+		}
+		for n := range args {
+			if accept(cmd, args[:n]) == nil && accept(cmd, args[:n+1]) != nil {
+				return fmt.Errorf("%q is one argument too many: %s", args[n], cmd.UseLine())
+			}
+		}
+		return fmt.Errorf("an argument is missing: %s", cmd.UseLine())
+	}
 }
 
 // onlySubcommands makes a command without work of its own refuse a word that is none of its subcommands. Cobra would

@@ -37,6 +37,9 @@ func Parse(text string) (Name, error) {
 	for i, n := range Names {
 		names[i] = string(n)
 	}
+	if text == "" {
+		return "", fmt.Errorf("no task is named: use one of %s", strings.Join(names, ", "))
+	}
 	return "", fmt.Errorf("unknown task %q: use one of %s", shorten.To(maxShown, text), strings.Join(names, ", "))
 }
 
