@@ -158,7 +158,12 @@ func (a *app) showPlan(p *install.Plan, f installFlags) error {
 	}
 	b.WriteString("\n" + install.WorstCase(p.Config) + "\n")
 	if !f.dryRun {
-		b.WriteString("\nWhat is left to do, in the repository:\n\n" + install.NextSteps(p))
+		if slices.ContainsFunc(p.Changes, func(c install.Change) bool { return c.State != install.Unchanged }) {
+			b.WriteString("\nWhat is left to do, in the repository:\n\n")
+		} else { // whether GitHub is set up, too, only check --online sees
+			b.WriteString("\nNothing has changed. If it has not been done before, what is left to do, in the repository:\n\n")
+		}
+		b.WriteString(install.NextSteps(p))
 	}
 	if _, err := a.Stdout.Write([]byte(b.String())); err != nil {
 		return failure(fmt.Errorf("print the plan: %w", err))
