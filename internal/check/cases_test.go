@@ -111,6 +111,7 @@ func TestOtherWaysToWriteAWorkflow(t *testing.T) {
 		"head of a pull request":     {"on: pull_request_target\njobs: {a: {runs-on: x, steps: [{uses: actions/checkout@v7, with: {ref: '${{ github.head_ref }}'}}]}}\n", "head-checkout"},
 		"merge of a comment's pull":  {"on: issue_comment\njobs: {a: {runs-on: x, steps: [{uses: actions/checkout@v7, with: {ref: 'refs/pull/${{ github.event.issue.number }}/merge'}}]}}\n", "head-checkout"},
 		"script of an action":        {"on: issues\njobs: {a: {runs-on: x, steps: [{uses: actions/github-script@v9, with: {script: 'x(\"${{ github.event.issue.body }}\")'}}]}}\n", "script-injection"},
+		"a key twice":                {"on: push\njobs: {}\non: issues\n", "workflow-syntax"},
 		"aliases":                    {"on: issues\njobs:\n  a: &a\n    runs-on: x\n    steps: [{run: 'echo ${{ github.event.issue.title }}'}]\n  b: *a\n", "script-injection"},
 		"yolo":                       {"on: issues\npermissions: {}\njobs: {a: {runs-on: x, timeout-minutes: 5, steps: [{run: 'gemini -p x --yolo'}]}}\n", "ai-guards-off"},
 		"not UTF-8":                  {"on: push\nname: caf\xe9\njobs: {}\n", "not-utf8"},

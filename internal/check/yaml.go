@@ -35,7 +35,25 @@ func (f *file) yaml(severity diag.Severity, code string) *yaml.Node {
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) == 0 {
 		return nil
 	}
+	f.repeatedKeys(doc.Content[0], severity, code)
 	return doc.Content[0]
+}
+
+// repeatedKeys names keys that stand twice in one table: GitHub takes one of the two or refuses the file.
+func (f *file) repeatedKeys(n *yaml.Node, severity diag.Severity, code string) {
+	if f.full() {
+		return
+	}
+	seen := map[string]bool{}
+	for i, e := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && e.Kind == yaml.ScalarNode && e.Tag != "!!merge" {
+			if seen[e.Value] {
+				f.say(severity, e.Line, e.Column, code, "the key "+shorten.Quoted(e.Value)+" stands a second time in its table", "leave one of the two out")
+			}
+			seen[e.Value] = true
+		}
+		f.repeatedKeys(e, severity, code) // an alias has no content of its own
+	}
 }
 
 // deref follows one alias. An alias of an alias cannot be written.
