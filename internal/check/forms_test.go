@@ -57,8 +57,11 @@ func TestForms(t *testing.T) {
 		"no field wanted": {map[string]string{"a.yml": field("dropdown", "Part", "[CLI]")}, "", "", []string{".issue-assistant/labels.toml:12:17 form-option", lost}},
 		"former name":     {map[string]string{"a.yml": "labels: defect\n" + field("dropdown", "Area", "[CLI, Lost]")}, "Area", "", []string{dir + "a.yml:1:9 form-label"}},
 		"no table":        {map[string]string{"a.yml": "- a\n"}, "Area", "", []string{dir + "a.yml:1:1 form-shape", ".issue-assistant/labels.toml:1:1 form-area"}},
-		"repeated keys": {map[string]string{"a.yml": "name: &n a\nname: *n\nx: {<<: {y: 1}, <<: {z: 1}, y: 1, 'y': 2}\n" + field("dropdown", "Area", "[CLI, Lost]")}, "Area", "",
-			[]string{dir + "a.yml:2:1 form-syntax", dir + "a.yml:3:35 form-syntax"}},
+		"repeated keys": {
+			map[string]string{"a.yml": "name: &n a\nname: *n\nx: {<<: {y: 1}, <<: {z: 1}, y: 1, 'y': 2}\n" + field("dropdown", "Area", "[CLI, Lost]")},
+			"Area", "",
+			[]string{dir + "a.yml:2:1 form-syntax", dir + "a.yml:3:35 form-syntax"},
+		},
 		"empty": {map[string]string{"a.yml": "# nothing\n"}, "Area", "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
