@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,9 @@ type stage struct {
 	dir string
 	env map[string]string
 	in  string // the standard input
+
+	http http.RoundTripper // instead of the GitHub in memory; nil: that one
+
 	out string
 	err string
 }
@@ -70,6 +74,10 @@ func (s *stage) read(t *testing.T, name string) string {
 func (s *stage) run(t *testing.T, args ...string) int {
 	t.Helper()
 	var out, errs bytes.Buffer
+	transport := s.http
+	if transport == nil {
+		transport = s.Transport()
+	}
 	code := Main(t.Context(), Env{
 		Args: args, Getenv: func(name string) string { return s.env[name] },
 		Environ: func() []string {
@@ -79,7 +87,7 @@ func (s *stage) run(t *testing.T, args ...string) int {
 			}
 			return list
 		},
-		Stdin: strings.NewReader(s.in), Stdout: &out, Stderr: &errs, Now: s.Now, Sleep: s.Advance, Dir: s.dir, HTTP: s.Transport(),
+		Stdin: strings.NewReader(s.in), Stdout: &out, Stderr: &errs, Now: s.Now, Sleep: s.Advance, Dir: s.dir, HTTP: transport,
 	})
 	s.out, s.err = out.String(), errs.String()
 	for line := range strings.Lines(s.err) {

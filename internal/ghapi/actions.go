@@ -19,6 +19,9 @@ func (c *Client) Workflows(ctx context.Context) ([]Workflow, error) {
 		if err != nil {
 			return nil, resp, err
 		}
+		if got.Workflows == nil {
+			return nil, resp, noList(c.op(http.MethodGet, "/actions/workflows"))
+		}
 		return convert(got.Workflows, workflowOf), resp, nil
 	})
 }
@@ -78,6 +81,9 @@ func (c *Client) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
 		if err != nil {
 			return all, err
 		}
+		if got.WorkflowRuns == nil {
+			return all, noList(c.op(http.MethodGet, rest))
+		}
 		all = append(all, convert(got.WorkflowRuns, runOf)...)
 		if len(all) >= atMost || resp.NextPage <= opts.Page {
 			return all[:min(len(all), atMost)], nil
@@ -112,6 +118,9 @@ func (c *Client) Artifacts(ctx context.Context, name string, n int) ([]Artifact,
 		if err != nil {
 			return all, err
 		}
+		if got.Artifacts == nil {
+			return all, noList(c.op(http.MethodGet, "/actions/artifacts"))
+		}
 		all = append(all, convert(got.Artifacts, artifactOf)...)
 		if (n >= 0 && len(all) >= n) || resp.NextPage <= opts.Page {
 			break
@@ -131,6 +140,9 @@ func (c *Client) RunArtifacts(ctx context.Context, run int64) ([]Artifact, error
 		got, resp, err := c.rest.Actions.ListWorkflowRunArtifacts(ctx, c.owner, c.name, run, &o)
 		if err != nil {
 			return nil, resp, err
+		}
+		if got.Artifacts == nil {
+			return nil, resp, noList(c.op(http.MethodGet, rest))
 		}
 		return convert(got.Artifacts, artifactOf), resp, nil
 	})

@@ -195,8 +195,26 @@ func fromTransport(op string, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return networkError(op, err)
 	default: // the transport makes an Error of everything else: what is left is an answer that does not decode
-		return &Error{Op: op, Kind: KindUnreadable, Message: oneLine(rootMessage(err), maxMessage), cause: err}
+		return undecodable(op, 0, err)
 	}
+}
+
+// undecodable is an answer that is not of the shape that GitHub documents.
+func undecodable(op string, status int, err error) *Error {
+	message := rootMessage(err)
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) { // Go's words name our types
+		message = "a " + mismatch.Value + " stands where something else belongs"
+		if mismatch.Field != "" {
+			message += ", at " + mismatch.Field
+		}
+	}
+	return &Error{Op: op, Kind: KindUnreadable, Status: status, Message: oneLine(message, maxMessage), cause: err}
+}
+
+// noList is an answer without the list that was asked for: it would pass for an empty one.
+func noList(op string) error {
+	return &Error{Op: op, Kind: KindUnreadable, Message: "an answer without its list"}
 }
 
 // networkError tells a time-out from a connection that failed.

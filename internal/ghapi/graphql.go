@@ -70,7 +70,7 @@ func (c *Client) queryOnce(ctx context.Context, op string, body []byte, out any)
 		Errors []gqlError      `json:"errors"`
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
-		return &Error{Op: op, Kind: KindUnreadable, Status: resp.StatusCode, Message: oneLine(err.Error(), maxMessage), cause: err}
+		return undecodable(op, resp.StatusCode, err)
 	}
 	if len(answer.Errors) > 0 {
 		return graphqlError(op, answer.Errors)
@@ -81,7 +81,7 @@ func (c *Client) queryOnce(ctx context.Context, op string, body []byte, out any)
 		return &Error{Op: op, Kind: KindUnreadable, Status: resp.StatusCode, Message: "an answer without data"}
 	}
 	if err := json.Unmarshal(answer.Data, out); err != nil {
-		return &Error{Op: op, Kind: KindUnreadable, Status: resp.StatusCode, Message: oneLine(err.Error(), maxMessage), cause: err}
+		return undecodable(op, resp.StatusCode, err)
 	}
 	return nil
 }

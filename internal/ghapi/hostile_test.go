@@ -150,7 +150,7 @@ func hostileReplies() map[string]struct {
 		"to nowhere":                         {says(302, ""), ghapi.KindForeignHost},
 		"not modified, and never asked":      {says(304, ""), ghapi.KindForeignHost},
 		"accepted":                           {says(202, "{}"), ghapi.KindNotReady},
-		"no content":                         {says(204, ""), ""},
+		"no content":                         {says(204, ""), ghapi.KindUnreadable},
 		"a limit for 31 years":               {says(403, limitWords, "Retry-After", "999999999"), ghapi.KindRateLimited},
 		"a limit of more digits than a word": {says(429, "", "Retry-After", strings.Repeat("9", 400)), ghapi.KindRateLimited},
 		"a negative limit":                   {says(429, "", "Retry-After", "-5"), ghapi.KindRateLimited},
@@ -215,7 +215,7 @@ func TestHostileReplies(t *testing.T) {
 func TestNoListIsEndless(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, false, func(n int, w http.ResponseWriter, r *http.Request) {
-		body := `{}`
+		body := `{"items":[],"workflow_runs":[],"artifacts":[],"workflows":[],"jobs":[]}`
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/graphql"):
 			body = fmt.Sprintf(`{"data":{"repository":{"issues":{"pageInfo":{"hasNextPage":true,"endCursor":"c%d"},"nodes":[null]}}}}`, n)

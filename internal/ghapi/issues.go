@@ -43,9 +43,13 @@ func (c *Client) CommentsSince(ctx context.Context, number int, since time.Time)
 
 // Comment reads one comment.
 func (c *Client) Comment(ctx context.Context, id int64) (Comment, error) {
+	op := c.op(http.MethodGet, "/issues/comments/"+itoa64(id))
 	got, _, err := c.rest.Issues.GetComment(ctx, c.owner, c.name, id)
 	if err != nil {
-		return Comment{}, fromTransport(c.op(http.MethodGet, "/issues/comments/"+itoa64(id)), err)
+		return Comment{}, fromTransport(op, err)
+	}
+	if got.GetID() != id {
+		return Comment{}, &Error{Op: op, Kind: KindUnreadable, Message: "another comment than the one asked for"}
 	}
 	return commentOf(got), nil
 }
@@ -120,6 +124,9 @@ func (c *Client) SearchIssues(ctx context.Context, words string, atMost int) ([]
 		got, resp, err := c.rest.Search.Issues(ctx, query, opts)
 		if err != nil {
 			return all, fromTransport(op, err)
+		}
+		if got.Issues == nil {
+			return all, noList(op)
 		}
 		for _, i := range convert(got.Issues, issueOf) {
 			if !i.IsPullRequest && c.ours(i.URL) {

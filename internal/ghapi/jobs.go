@@ -33,6 +33,9 @@ func (c *Client) Jobs(ctx context.Context, run int64) ([]Job, error) {
 		if err != nil {
 			return nil, resp, err
 		}
+		if got.Jobs == nil {
+			return nil, resp, noList(c.op(http.MethodGet, rest))
+		}
 		return convert(got.Jobs, jobOf), resp, nil
 	})
 }

@@ -183,7 +183,7 @@ func (t *transport) send(r *http.Request, op string) (*http.Response, *Error) {
 		return nil, &Error{Op: op, Kind: KindTooLarge, Status: resp.StatusCode, Message: fmt.Sprintf("more than %d bytes", t.maxAnswer)}
 	}
 	t.add(int64(len(body)), 0)
-	if kind, why := look(body, r.Method == http.MethodGet && resp.StatusCode == http.StatusOK); why != "" {
+	if kind, why := look(body, r.Method == http.MethodGet); why != "" {
 		return nil, &Error{Op: op, Kind: kind, Status: resp.StatusCode, Message: why}
 	}
 	if resp.StatusCode == http.StatusAccepted {

@@ -209,7 +209,7 @@ func TestTrapRetryBody(t *testing.T) {
 	if _, err := ghapi.NewWriter(s.ours(t)).CreateComment(t.Context(), 7, "x", "text"+marker, marker); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.requests(); len(got) != 2 || got[0] != got[1] || !strings.Contains(got[1], "text") {
+	if got := s.requests(); len(got) != 3 || got[0] != got[2] || !strings.Contains(got[2], "text") || !strings.HasPrefix(got[1], "GET ") {
 		t.Errorf("requests %q", got)
 	}
 	q := newServer(t, true, limitedOnce)

@@ -25,6 +25,7 @@ func (w *waiter) forLimit(ctx context.Context, e *Error, nth int) bool {
 	if d == 0 {
 		d = time.Minute << min(nth-1, 5)
 	}
+	d = max(d, time.Second<<min(nth-1, 6)) // a time that has passed is no leave to ask every second
 	if w.pause(ctx, d) {
 		return true
 	}
@@ -79,17 +80,20 @@ func limited(resp *http.Response, msg apiMessage) bool {
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if v := h.Get("Retry-After"); v != "" {
 		if n, err := strconv.Atoi(strings.TrimSpace(v)); err == nil && n >= 0 {
-			return max(time.Duration(min(n, 1<<30))*time.Second, time.Second)
+			return soon(time.Duration(min(n, 1<<30)) * time.Second)
 		}
 		if at, err := http.ParseTime(v); err == nil {
-			return max(at.Sub(now), time.Second)
+			return soon(at.Sub(now))
 		}
 	}
 	// A reset without "remaining: 0" is that of the primary limit, which is not what was hit.
 	if h.Get("X-Ratelimit-Remaining") == "0" {
 		if n, err := strconv.ParseInt(h.Get("X-Ratelimit-Reset"), 10, 64); err == nil && n > 0 {
-			return max(time.Unix(n, 0).Sub(now), time.Second)
+			return soon(time.Unix(n, 0).Sub(now))
 		}
 	}
 	return 0
 }
+
+// soon keeps a wait between a second and a day: GitHub's longest is an hour.
+func soon(d time.Duration) time.Duration { return min(max(d, time.Second), 24*time.Hour) }

@@ -234,9 +234,14 @@ func (w *BoundedWriter) attempts(ctx context.Context, x write, k *keyState) (Ver
 		}
 		switch {
 		case e.Kind == KindRateLimited:
-			// Not executed. A wait that is not worth it closes the key at once.
+			// Not executed, unless a proxy has sent it twice. A wait that is not worth it closes the key at once.
 			if n == maxAttempts || !w.waitForLimit(ctx, e) {
 				return VerdictFailed, err
+			}
+			if x.found != nil {
+				if there, _ := x.found(ctx); there {
+					return VerdictConfirmed, nil
+				}
 			}
 			continue
 		case ambiguous(e):

@@ -188,7 +188,7 @@ func (w *BoundedWriter) label(ctx context.Context, operation, purpose, method, p
 				return false, ignoreNotFound(fromTransport(w.c.op(http.MethodGet, "/labels/"+escaped), err))
 			}
 			if method == http.MethodPost {
-				return true, nil
+				return strings.EqualFold(got.GetName(), l.Name), nil
 			}
 			return got.GetName() == l.Name && strings.EqualFold(got.GetColor(), l.Color) && got.GetDescription() == l.Description, nil
 		},
