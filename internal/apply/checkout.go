@@ -58,18 +58,19 @@ func OpenCheckout(ctx context.Context, dir string) (Checkout, error) {
 func (c *gitCheckout) Tracked(p string) bool { return c.files[p] }
 
 func (c *gitCheckout) Read(p string, limit int64) ([]byte, error) {
-	f, err := c.root.Open(p)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
+	// Opening a pipe would wait for its writer.
+	info, err := c.root.Lstat(p)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("not a plain file")
 	}
+	f, err := c.root.Open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 

@@ -143,7 +143,7 @@ func (a *app) context(ctx context.Context, in taskInputs) error {
 // name is empty.
 func (a *app) rules() (text, file string, err error) {
 	file = filepath.Join(a.Dir, filepath.FromSlash(config.RulesPath))
-	data, err := os.ReadFile(file)
+	data, err := config.ReadFile(os.DirFS(a.Dir), config.RulesPath, maxRules)
 	if errors.Is(err, os.ErrNotExist) {
 		core, err := coreRules()
 		return core, "", err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -63,7 +62,7 @@ func (a *app) settings() (settings, error) {
 	if err != nil {
 		return s, failure(err)
 	}
-	data, err := os.ReadFile(filepath.Join(a.Dir, filepath.FromSlash(comment.TextsPath)))
+	data, err := config.ReadFile(root, comment.TextsPath, comment.MaxTexts)
 	switch {
 	case err == nil:
 		texts, more = texts.Override(comment.TextsPath, data)

@@ -106,7 +106,8 @@ func placeholders(text string) []string {
 	return slices.Compact(found)
 }
 
-const maxTexts = 256 << 10
+// MaxTexts is the size above which the texts of a repository are not read.
+const MaxTexts = 256 << 10
 
 // Override lays the texts of a repository over the catalog. The file has one table per language tag. What is wrong in
 // it is said with its line, and the embedded text stays.
@@ -118,7 +119,7 @@ func (c Catalog) Override(file string, data []byte) (Catalog, []diag.Diagnostic)
 	problem := func(line int, code, message, hint string) diag.Diagnostic {
 		return diag.Diagnostic{Path: file, Line: line, Severity: diag.Error, Code: code, Message: message, Hint: hint}
 	}
-	if len(data) > maxTexts {
+	if len(data) > MaxTexts {
 		return out, []diag.Diagnostic{problem(0, "texts-size", "the file is larger than 256 KiB", "keep only the texts that differ")}
 	}
 	var tables map[string]any
