@@ -60,6 +60,11 @@ func (r Reader) Read(ctx context.Context, month Month) (Result, error) {
 		}
 	}
 	lost, err := r.lost(ctx, l, month)
+	for _, key := range known.damaged {
+		if !l.Has(key) && key != r.Self && !slices.Contains(lost, key) {
+			lost = append(lost, key)
+		}
+	}
 	return Result{Ledger: l, Lost: lost}, err
 }
 
@@ -115,6 +120,7 @@ func (r Reader) load(ctx context.Context, l *Ledger, known *runs, a ghapi.Artifa
 		return nil // it has expired since it was listed; the run counts as lost, or is carried by another
 	}
 	if ghapi.KindOf(err) == ghapi.KindTooLarge {
+		known.noteDamaged(a, run, month)
 		r.warn("artifact %d is too large and does not count: its run counts at its budget", a.ID)
 		return nil
 	}
@@ -123,21 +129,25 @@ func (r Reader) load(ctx context.Context, l *Ledger, known *runs, a ghapi.Artifa
 	}
 	files, err := unzip(data)
 	if err != nil {
+		known.noteDamaged(a, run, month)
 		r.warn("artifact %d is not readable and does not count: its run counts at its budget", a.ID)
 		return nil
 	}
-	r.loadOwn(l, files[RecordFile], a)
+	if !r.loadOwn(l, files[RecordFile], a) {
+		known.noteDamaged(a, run, month)
+	}
 	return r.loadCarried(ctx, l, known, files[CarriedFile], month)
 }
 
-func (r Reader) loadOwn(l *Ledger, data []byte, a ghapi.Artifact) {
+func (r Reader) loadOwn(l *Ledger, data []byte, a ghapi.Artifact) bool {
 	var own usage.Record
 	if err := json.Unmarshal(data, &own); err != nil || !plausible(own) || own.RunID != a.RunID || a.Name != ArtifactName(own.Attempt) {
-		r.warn("artifact %d holds no record of its own run and does not count", a.ID)
-		return
+		r.warn("artifact %d holds no record of its own run and does not count: its run counts at its budget", a.ID)
+		return false
 	}
 	l.Add(own)
 	l.MarkContained(a.ID)
+	return true
 }
 
 func (r Reader) loadCarried(ctx context.Context, l *Ledger, known *runs, data []byte, month Month) error {
@@ -202,9 +212,18 @@ func (r Reader) warn(format string, args ...any) {
 
 // runs remembers which runs exist.
 type runs struct {
-	source Source
-	byID   map[int64]ghapi.Run
-	listed bool
+	damaged []Key // uploaded something that cannot be read, as only a run does that got to its engine
+	source  Source
+	byID    map[int64]ghapi.Run
+	listed  bool
+}
+
+func (s *runs) noteDamaged(a ghapi.Artifact, run ghapi.Run, month Month) {
+	for attempt := 1; attempt <= maxAttempts; attempt++ {
+		if a.Name == ArtifactName(attempt) && month.HoldsTime(run.CreatedAt) {
+			s.damaged = append(s.damaged, Key{run.ID, attempt})
+		}
+	}
 }
 
 func (s *runs) get(ctx context.Context, id int64) (ghapi.Run, bool, error) {
