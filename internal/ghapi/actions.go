@@ -202,9 +202,11 @@ func (t *transport) downloadOnce(ctx context.Context, u *url.URL, op string, lim
 		return nil, &Error{Op: op, Kind: KindInvalid, Message: "the file's address is no address"}
 	}
 	req.Header.Set("User-Agent", t.userAgent)
-	t.mu.Lock()
-	t.sent++
-	t.mu.Unlock()
+	if e := t.begin(op); e != nil {
+		return nil, e
+	}
+	start := t.wait.now()
+	defer func() { t.add(0, t.wait.now().Sub(start)) }()
 	resp, err := t.base.RoundTrip(req)
 	if err != nil {
 		return nil, networkError(op, err)
@@ -212,7 +214,11 @@ func (t *transport) downloadOnce(ctx context.Context, u *url.URL, op string, lim
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
 		// The page of a blob host says nothing that a reader of ours needs, and may repeat the signed address.
-		return nil, &Error{Op: op, Kind: kindOfStatus(resp.StatusCode), Status: resp.StatusCode, Message: "from " + oneLine(u.Host, maxMessage)}
+		kind := kindOfStatus(resp.StatusCode)
+		if kind == KindMoved { // the file is not gone: somebody stands before it
+			kind = KindForeignHost
+		}
+		return nil, &Error{Op: op, Kind: kind, Status: resp.StatusCode, Message: "from " + oneLine(u.Host, maxMessage)}
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {

@@ -119,6 +119,12 @@ func TestArtifactHostFails(t *testing.T) {
 	if _ = wantKind(t, err, ghapi.KindNotFound); strings.Contains(err.Error(), "secret") {
 		t.Errorf("error %v", err)
 	}
+	// A page to sign in, in front of the host, does not make the file gone.
+	s.AddFault(ghtest.Fault{Match: blob, Status: 302, Header: http.Header{"Location": {"https://login.example.com/?sig=secret"}}})
+	_, err = c.DownloadArtifact(bg(t), id, 10)
+	if _ = wantKind(t, err, ghapi.KindForeignHost); strings.Contains(err.Error(), "secret") {
+		t.Errorf("error %v", err)
+	}
 	// A redirect that is no https address, or no redirect at all.
 	for _, location := range []string{"http://blob.example.com/x?sig=secret", "ftp://x/y", "/relative"} {
 		s.AddFault(ghtest.Fault{Method: "GET", Status: 302, Header: http.Header{"Location": {location}}})

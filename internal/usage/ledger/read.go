@@ -116,8 +116,9 @@ func (r Reader) load(ctx context.Context, l *Ledger, known *runs, a ghapi.Artifa
 		return nil
 	}
 	data, err := r.Source.DownloadArtifact(ctx, a.ID, maxZip)
-	if ghapi.IsGone(err) {
-		return nil // it has expired since it was listed; the run counts as lost, or is carried by another
+	if ghapi.IsGone(err) { // it has expired since it was listed
+		known.noteDamaged(a, run, month)
+		return nil
 	}
 	if ghapi.KindOf(err) == ghapi.KindTooLarge {
 		known.noteDamaged(a, run, month)
