@@ -152,6 +152,9 @@ func hostileStage(t *testing.T) *stage {
 	s.env["GITHUB_OUTPUT"] = filepath.Join(t.TempDir(), "output")
 	s.env["RUNNER_TEMP"] = t.TempDir()
 	s.env["GITHUB_RUN_ID"], s.env["GITHUB_RUN_ATTEMPT"] = "1", "1"
+	s.env["GITHUB_EVENT_NAME"] = "workflow_dispatch"
+	s.env["GITHUB_EVENT_PATH"] = s.write(t, "event.json", `{"repository":{"full_name":"octo/demo","default_branch":"main"},"sender":{"login":"mona","type":"User"}}`)
+	s.write(t, "answer.json", flowTriage)
 	for n, title := range map[int]string{3: "An older crash", 4: "Another crash"} {
 		s.AddIssue(ghapi.Issue{Number: n, Title: title, Author: ghapi.User{Login: "bob"}, Labels: []string{"needs-info"}, CreatedAt: s.Now().AddDate(0, 0, -20)})
 	}
@@ -165,19 +168,20 @@ func hostileStage(t *testing.T) *stage {
 // hostileCommands are the commands that speak to GitHub.
 func hostileCommands() map[string][]string {
 	return map[string][]string{
-		"context":     {"context", "--task", "triage", "--issue", "7"},
-		"apply":       {"apply", "--task", "triage", "--issue", "7", "--answer", flowTriage},
-		"sweep":       {"sweep"},
-		"labels":      {"labels"},
-		"findings":    {"findings"},
-		"cost":        {"cost"},
-		"engine":      {"engine", "--task", "triage", "--issue", "7", "--ready-engines", "claude"},
-		"similar":     {"similar", "7"},
-		"check":       {"check", "--online"},
-		"chunk start": {"chunk", "start"},
-		"chunk poll":  {"chunk", "poll"},
-		"chunk claim": {"chunk", "claim", "--chunk", "3", "7"},
-		"try":         {"try", "7", "--repo", "octo/demo", "--engine", "replay"},
+		"context":      {"context", "--task", "triage", "--issue", "7"},
+		"apply":        {"apply", "--task", "triage", "--issue", "7", "--answer", flowTriage},
+		"sweep":        {"sweep"},
+		"labels":       {"labels"},
+		"findings":     {"findings"},
+		"cost":         {"cost"},
+		"engine":       {"engine", "--task", "triage", "--issue", "7", "--ready-engines", "claude"},
+		"similar":      {"similar", "7"},
+		"similar json": {"similar", "7", "--json", "--newer"},
+		"check":        {"check", "--online"},
+		"chunk start":  {"chunk", "start"},
+		"chunk poll":   {"chunk", "poll"},
+		"chunk claim":  {"chunk", "claim", "--chunk", "3", "7"},
+		"try":          {"try", "7", "--repo", "octo/demo", "--answer-file", "answer.json"},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/message"
 
 	assets "github.com/issue-assistant/issue-assistant"
+	"github.com/issue-assistant/issue-assistant/internal/diag"
 )
 
 // maxInput is how many bytes a file that a person hands over may hold.
@@ -163,7 +164,7 @@ func leaves(e *jsonschema.ValidationError) []string {
 
 // writeJSON prints a result for machines.
 func (a *app) writeJSON(v any) error {
-	enc := json.NewEncoder(a.Stdout)
+	enc := json.NewEncoder(diag.JSON(a.Stdout))
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)

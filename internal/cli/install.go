@@ -127,7 +127,7 @@ func (a *app) showPlan(p *install.Plan, f installFlags) error {
 		for _, c := range p.Changes {
 			files = append(files, file{c.Path, c.State, c.Note})
 		}
-		enc := json.NewEncoder(a.Stdout)
+		enc := json.NewEncoder(diag.JSON(a.Stdout))
 		enc.SetIndent("", "  ")
 		if err := enc.Encode(map[string]any{"root": p.Root, "dry_run": f.dryRun, "files": files, "notes": p.Notes}); err != nil {
 			return failure(fmt.Errorf("print the plan: %w", err))

@@ -132,7 +132,7 @@ func (a *app) similarDocs(ctx context.Context, file string) (iter.Seq2[search.Do
 
 func (a *app) printSimilar(number int, list []similarIssue, asJSON bool) error {
 	if asJSON {
-		enc := json.NewEncoder(a.Stdout)
+		enc := json.NewEncoder(diag.JSON(a.Stdout))
 		enc.SetIndent("", "  ")
 		if err := enc.Encode(list); err != nil {
 			return failure(fmt.Errorf("write the result: %w", err))

@@ -130,9 +130,28 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 
 func TestPrintable(t *testing.T) {
 	t.Parallel()
-	in := "a\tb\x00\x1b[2J\x7f\u0085\u009b1m\u202etxt\u2066x\u2069\u2028y\u200fz\u061c 👩‍👧 é"
-	want := "a\tb" + `\x00\x1b[2J\x7f\x85\x9b1m\u202etxt\u2066x\u2069\u2028y\u200fz\u061c` + " 👩‍👧 é"
+	in := "a\tb\x00\x1b[2J\x7f\u0085\u009b1m\u202etxt\u2066x\u2069\u2028y\u200fz\u061c 👩‍👧 é ##[add-mask]e"
+	want := "a\tb" + `\x00\x1b[2J\x7f\x85\x9b1m\u202etxt\u2066x\u2069\u2028y\u200fz\u061c` + " 👩‍👧 é " + `##\x5badd-mask]e`
 	if got := Printable(in); got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The runner looks for ##[...] inside of lines: neither format of findings may hold it, and JSON stays the same.
+func TestOlderCommands(t *testing.T) {
+	t.Parallel()
+	words := "x ##[add-mask]e"
+	for _, format := range []string{"human", "json"} {
+		var b bytes.Buffer
+		if err := Write(&b, format, []Diagnostic{{Path: words, Severity: Error, Code: "c", Message: words, Hint: words}}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(b.String(), "##[") {
+			t.Errorf("%s: %q", format, b.String())
+		}
+		var got []Diagnostic
+		if format == "json" && (json.Unmarshal(b.Bytes(), &got) != nil || len(got) != 1 || got[0].Message != words) {
+			t.Errorf("%q is read as %+v", b.String(), got)
+		}
 	}
 }

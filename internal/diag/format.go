@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -28,7 +29,7 @@ func Write(w io.Writer, format string, ds []Diagnostic) error {
 		if ds == nil {
 			ds = []Diagnostic{}
 		}
-		enc := json.NewEncoder(w)
+		enc := json.NewEncoder(JSON(w))
 		enc.SetIndent("", "  ")
 		return enc.Encode(ds)
 	case "annotations":
@@ -117,7 +118,22 @@ func escapeProperty(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
 }
 
-// Printable shows control characters but the tab as escapes, so that no text starts a line of its own or steers a terminal.
+// JSON is a writer for whole JSON values that a job's log may show, too. The runner takes ##[...] for a command wherever in
+// a line it stands (actions/runner, ActionCommand.TryParse); in JSON it only stands in texts, where another spelling of
+// the bracket is the same text.
+func JSON(w io.Writer) io.Writer { return jsonWriter{w} }
+
+type jsonWriter struct{ w io.Writer }
+
+func (j jsonWriter) Write(p []byte) (int, error) {
+	if _, err := j.w.Write(bytes.ReplaceAll(p, []byte("##["), []byte(`##\u005b`))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Printable shows control characters but the tab as escapes, so that no text starts a line of its own or steers a terminal,
+// and takes apart what the runner takes for a command inside of a line.
 func Printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -130,5 +146,5 @@ func Printable(s string) string {
 			b.WriteRune(r)
 		}
 	}
-	return b.String()
+	return strings.ReplaceAll(b.String(), "##[", `##\x5b`)
 }

@@ -204,7 +204,7 @@ func undecodable(op string, status int, err error) *Error {
 	message := rootMessage(err)
 	var mismatch *json.UnmarshalTypeError
 	if errors.As(err, &mismatch) { // Go's words name our types
-		message = "a " + mismatch.Value + " stands where something else belongs"
+		message = "this is no place for a value of this kind: " + mismatch.Value
 		if mismatch.Field != "" {
 			message += ", at " + mismatch.Field
 		}
