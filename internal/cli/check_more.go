@@ -112,7 +112,7 @@ func (a *app) checkOnline(ctx context.Context, dir string) ([]diag.Diagnostic, e
 	}
 	ds, err := check.Online(ctx, client, s)
 	if err != nil {
-		return nil, failure(withHint(err, "a token that may read the repository belongs into GITHUB_TOKEN or GH_TOKEN: GH_TOKEN=$(gh auth token)"))
+		return nil, failure(tokenHint(err, "a token that may read the repository belongs into GITHUB_TOKEN or GH_TOKEN: GH_TOKEN=$(gh auth token)"))
 	}
 	return ds, nil
 }

@@ -183,8 +183,11 @@ func (a *app) report(cmd *cobra.Command, err error) {
 	}
 	a.sayf("%s", err)
 	var h *hintError
-	if errors.As(err, &h) {
+	switch hint := githubHint(err); {
+	case errors.As(err, &h):
 		a.sayf("hint: %s", h.hint)
+	case hint != "":
+		a.sayf("hint: %s", hint)
 	}
 	if !errors.As(err, &e) {
 		a.sayf("hint: %s --help", cmd.CommandPath())

@@ -111,7 +111,7 @@ func costFailure(err error) error {
 	if errors.As(err, &e) {
 		return err
 	}
-	return failure(withHint(err, "the token needs `actions: read`; --records DIR reads records from a folder"))
+	return failure(tokenHint(err, "the token needs `actions: read`; --records DIR reads records from a folder"))
 }
 
 // lightModel is a model that answers yes or no well enough, the cheapest of the engine's provider; empty: none is known.

@@ -64,7 +64,7 @@ func (a *app) findings(ctx context.Context, dry bool) error {
 	}
 	switch {
 	case len(res.Failed) > 0 && len(res.Dismissed) == 0:
-		return failure(errors.New("no accepted alert could be dismissed"))
+		return failure(withHint(errors.New("no accepted alert could be dismissed"), "the lines above say why each failed; the token needs `security-events: write`"))
 	case len(res.Open) > 0:
 		return silent(ExitProblem)
 	}

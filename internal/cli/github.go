@@ -38,6 +38,38 @@ func (a *app) githubWith(token string) (*ghapi.Client, error) {
 	return c, nil
 }
 
+// githubHint says what to do about a failure of GitHub, or of what stands before it.
+func githubHint(err error) string {
+	switch ghapi.KindOf(err) {
+	case ghapi.KindUnauthorized:
+		return "GITHUB_TOKEN or GH_TOKEN holds no valid token: GH_TOKEN=$(gh auth token)"
+	case ghapi.KindRateLimited:
+		return "run it again after that time"
+	case ghapi.KindForeignHost, ghapi.KindUnreadable, ghapi.KindTooLarge:
+		return "this is no answer of GitHub's API: look at GITHUB_API_URL and at the proxy"
+	case ghapi.KindServer, ghapi.KindTimeout, ghapi.KindNetwork:
+		return "run it again; https://www.githubstatus.com says whether GitHub is down"
+	case ghapi.KindForbidden:
+		return "the token, or the job's permissions, lack the right to this address"
+	case ghapi.KindNotFound, ghapi.KindGone, ghapi.KindMoved:
+		return "look at GITHUB_REPOSITORY and at the number, and whether the token may see both"
+	case ghapi.KindInvalid, ghapi.KindGraphQL, ghapi.KindConflict, ghapi.KindNotReady:
+		return "GitHub refuses this with the words above; please report it when they say nothing of your repository"
+	default:
+		return ""
+	}
+}
+
+// tokenHint adds what a token needs where that can be the reason.
+func tokenHint(err error, hint string) error {
+	switch ghapi.KindOf(err) {
+	case ghapi.KindUnauthorized, ghapi.KindForbidden, ghapi.KindNotFound, "":
+		return withHint(err, hint)
+	default:
+		return err
+	}
+}
+
 // settings reads config.toml, labels.toml and texts.toml of the checkout. What is wrong in them is printed; wrong
 // settings end the command.
 type settings struct {

@@ -236,8 +236,8 @@ func TestHostileGitHub(t *testing.T) {
 				if code < ExitOK || code > ExitFailure {
 					t.Errorf("%s: exit %d", what, code)
 				}
-				if code != ExitOK && s.err == "" {
-					t.Errorf("%s: exit %d without a word", what, code)
+				if code != ExitOK && s.err == "" || code == ExitFailure && !strings.Contains(s.err, "hint: ") {
+					t.Errorf("%s: exit %d without what to do: %q", what, code, s.err)
 				}
 				if h.n > 500 || time.Since(start) > time.Minute {
 					t.Errorf("%s: %d requests in %v", what, h.n, time.Since(start))

@@ -49,7 +49,7 @@ func (a *app) labels(ctx context.Context, dry bool) error {
 		ghaction.FromEnv(a.Getenv, a.Stdout, a.Stderr).Warning(fmt.Sprintf("labels: %d could not be changed, see the summary", len(res.Failed)))
 	}
 	if res.AllFailed() {
-		return failure(errors.New("no label could be changed"))
+		return failure(withHint(errors.New("no label could be changed"), "the lines above say why each failed; the token needs `issues: write`"))
 	}
 	return nil
 }
