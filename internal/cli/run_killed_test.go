@@ -18,7 +18,7 @@ import (
 func TestTheRunItselfIsKilled(t *testing.T) {
 	t.Parallel()
 	cmd, dir, output, engines := startRun(t)
-	if err := syscall.Kill(cmd.Process.Pid, syscall.SIGKILL); err != nil {
+	if err := killProcess(cmd.Process.Pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err == nil {
@@ -55,7 +55,7 @@ func TestTheRunItselfIsKilled(t *testing.T) {
 		t.Errorf("%s", data)
 	}
 	for _, pid := range engines {
-		for n := 0; syscall.Kill(pid, 0) == nil; n++ {
+		for n := 0; killProcess(pid, 0) == nil; n++ {
 			if n == 200 {
 				t.Fatalf("the engine %d is still there", pid)
 			}

@@ -98,9 +98,9 @@ func TestRunEndsWhateverHappens(t *testing.T) {
 		ended string
 		words string
 	}{
-		{name: "INT", act: func(run, _ int) error { return syscall.Kill(run, syscall.SIGINT) }, ended: "interrupted", words: "::error::The run was interrupted"},
-		{name: "TERM", act: func(run, _ int) error { return syscall.Kill(run, syscall.SIGTERM) }, ended: "interrupted", words: "::error::The run was interrupted"},
-		{name: "KILL of the engine", act: func(_, engine int) error { return syscall.Kill(engine, syscall.SIGKILL) }, ended: "unfinished", words: "::error::The engine ended without saying why"},
+		{name: "INT", act: func(run, _ int) error { return killProcess(run, syscall.SIGINT) }, ended: "interrupted", words: "::error::The run was interrupted"},
+		{name: "TERM", act: func(run, _ int) error { return killProcess(run, syscall.SIGTERM) }, ended: "interrupted", words: "::error::The run was interrupted"},
+		{name: "KILL of the engine", act: func(_, engine int) error { return killProcess(engine, syscall.SIGKILL) }, ended: "unfinished", words: "::error::The engine ended without saying why"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -134,7 +134,7 @@ func TestRunEndsWhateverHappens(t *testing.T) {
 				t.Errorf("outputs: %s %v", outputs, err)
 			}
 			for _, pid := range engines {
-				if err := syscall.Kill(pid, 0); err == nil {
+				if err := killProcess(pid, 0); err == nil {
 					t.Errorf("the engine %d is still there", pid)
 				}
 			}
