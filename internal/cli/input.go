@@ -79,10 +79,26 @@ func (a *app) stdin() io.Reader {
 	return inputs{a.done, a.Stdin}
 }
 
+// open opens a file or a pipe that a person names. A folder can be opened, too, and fails later in the system's words.
+func (a *app) open(name string) (*os.File, error) {
+	f, err := os.Open(a.path(name))
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a folder: name a file in it", name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
 func (a *app) readInput(name string) (data []byte, err error) {
 	src := a.stdin()
 	if name != "-" {
-		f, err := os.Open(a.path(name))
+		f, err := a.open(name)
 		if err != nil {
 			return nil, err
 		}

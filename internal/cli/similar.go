@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -120,7 +119,7 @@ func (a *app) similarDocs(ctx context.Context, file string) (iter.Seq2[search.Do
 			}
 		}, nil
 	}
-	f, err := os.Open(a.path(file))
+	f, err := a.open(file)
 	if err != nil {
 		return nil, usage(fmt.Errorf("read the issues: %w", err))
 	}
