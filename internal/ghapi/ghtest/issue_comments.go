@@ -92,6 +92,41 @@ func (c *call) editComment() reply {
 	return ok(c.comment(i.comments[n]))
 }
 
+func (c *call) deleteComment() reply {
+	i, n := c.findComment()
+	if i == nil {
+		return notFound()
+	}
+	i.comments = slices.Delete(i.comments, n, n+1)
+	return reply{status: http.StatusNoContent}
+}
+
+func (c *call) listIssueReactions() reply {
+	i, rep := c.find()
+	if i == nil {
+		return rep
+	}
+	return c.reactionList(i.reactions)
+}
+
+func (c *call) listCommentReactions() reply {
+	i, n := c.findComment()
+	if i == nil {
+		return notFound()
+	}
+	return c.reactionList(i.comments[n].reactions)
+}
+
+func (c *call) reactionList(all []ghapi.Reaction) reply {
+	out := []object{}
+	for _, r := range all {
+		if k := c.q.Get("content"); k == "" || k == r.Content {
+			out = append(out, c.reaction(r))
+		}
+	}
+	return list(c, out, nil)
+}
+
 func (c *call) createIssueReaction() reply {
 	i, rep := c.find()
 	if i == nil {

@@ -10,15 +10,6 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/ghapi"
 )
 
-func (c *call) deleteComment() reply {
-	i, n := c.findComment()
-	if i == nil {
-		return notFound()
-	}
-	i.comments = slices.Delete(i.comments, n, n+1)
-	return reply{status: http.StatusNoContent}
-}
-
 func (c *call) listIssueLabels() reply {
 	i, rep := c.find()
 	if i == nil {
@@ -145,32 +136,6 @@ func (c *call) listTimeline() reply {
 	out := make([]object, 0, len(all))
 	for _, e := range all {
 		out = append(out, e.o)
-	}
-	return list(c, out, nil)
-}
-
-func (c *call) listIssueReactions() reply {
-	i, rep := c.find()
-	if i == nil {
-		return rep
-	}
-	return c.reactionList(i.reactions)
-}
-
-func (c *call) listCommentReactions() reply {
-	i, n := c.findComment()
-	if i == nil {
-		return notFound()
-	}
-	return c.reactionList(i.comments[n].reactions)
-}
-
-func (c *call) reactionList(all []ghapi.Reaction) reply {
-	out := []object{}
-	for _, r := range all {
-		if k := c.q.Get("content"); k == "" || k == r.Content {
-			out = append(out, c.reaction(r))
-		}
 	}
 	return list(c, out, nil)
 }
