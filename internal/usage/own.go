@@ -36,6 +36,7 @@ type ownLog struct {
 	basis   Basis
 	held    map[int64]float64 // dollars that are kept back for calls which have not ended
 	unclear bool              // a call's dollars cannot be read
+	lost    bool              // a call has no number: it may be one that is known, or none
 	models  []enginelog.Model
 	refused engine.Ended
 	ended   bool
@@ -102,7 +103,11 @@ func ownRun(ev *enginelog.Event) Run {
 // hold notes a call that goes out. Until it has ended, what is kept back for it may be its cost.
 func (l *ownLog) hold(ev *enginelog.Event) {
 	n, usd := ev.Field("n").Count(enginelog.MaxTurns), ev.Field("reserved_usd").Dollars()
-	if n == nil || !l.seen[0].add(*n) {
+	if n == nil {
+		l.lost = true
+		return
+	}
+	if !l.seen[0].add(*n) {
 		return
 	}
 	key := *n
@@ -118,7 +123,11 @@ func (l *ownLog) hold(ev *enginelog.Event) {
 
 func (l *ownLog) call(ev *enginelog.Event) {
 	n := ev.Field("n").Count(enginelog.MaxTurns)
-	if n == nil || !l.seen[1].add(*n) { // each call once; those that ran at once end in any order
+	if n == nil {
+		l.lost = true
+		return
+	}
+	if !l.seen[1].add(*n) { // each call once; those that ran at once end in any order
 		return
 	}
 	delete(l.held, *n)
@@ -229,7 +238,12 @@ func (l *ownLog) summary(s enginelog.Summary) Run {
 			l.calls++
 		}
 	}
-	if l.calls > 0 {
+	if l.lost { // sums without it would be too small
+		r.Metered = true
+		if !l.billed {
+			r.CostBasis, r.AtMost = BasisUnknown, false
+		}
+	} else if l.calls > 0 {
 		r.Models, r.Metered = l.models, true
 		if r.Turns == nil {
 			r.Turns = &l.turns

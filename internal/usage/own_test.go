@@ -173,7 +173,6 @@ func TestCallsAtOnce(t *testing.T) {
 		"booked at its bound":     {head + held(1, "0.5") + call(1, "0.5", "reserved"), 0.5, 1, 1, true},
 		"held twice":              {head + held(1, "0.5") + held(1, "0.5"), 0.5, 1, 0, true},
 		"a second run":            {head + held(1, "0.5") + head + held(1, "0.1"), 0.1, 1, 0, true},
-		"no number of a call":     {head + held(1, "0.5") + held(-2, "0.1"), 0.5, 1, 0, true},
 		"more than is told apart": {many, 0.15 + 0.2, 3001, 3000, true},
 	} {
 		run := readText(t, test.file)
@@ -233,6 +232,18 @@ func TestOwnNumbersThatCannotBeRead(t *testing.T) {
 		}
 		if run := readText(t, start+good+held+call("input", "1")); run.CostUSD == nil || *run.CostUSD != 0.5 { // it has ended
 			t.Errorf("reserved_usd %s: dollars %v", bad, run.CostUSD)
+		}
+	}
+	for _, n := range []string{`"3"`, `-2`, `1e99`, `null`, `[1]`} { // of which call it is cannot be told
+		for _, record := range []string{`"held","n":` + n + `,"reserved_usd":0.1}`, `"call","n":` + n + `,"model":"m","turn":true,"output":9,"cost_usd":0.1}`} {
+			line := strings.Replace(`{"type":`+record, `"type":"`, `"type":"issue_assistant.`, 1) + "\n"
+			run := readText(t, start+good+line)
+			if run.CostUSD != nil || run.Tokens != nil || run.Turns != nil || run.Calls != nil || strings.Contains(Line(run), "$") {
+				t.Errorf("%s: %q", line, Line(run))
+			}
+			if run = readText(t, start+good+line+end); run.CostUSD == nil || *run.CostUSD != 0.5 || *run.Turns != 2 || run.Tokens != nil {
+				t.Errorf("%s and an end: %q", line, Line(run))
+			}
 		}
 	}
 	if run := readText(t, start+good+call("input", "null")); run.Tokens == nil || run.Tokens.Input != 1 {

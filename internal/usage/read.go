@@ -54,7 +54,14 @@ func readAll(src io.Reader, open func(io.Reader, enginelog.Want) *enginelog.Read
 		}
 		c.event(ev)
 	}
-	return c.run(r.Cut(), o), r.Err()
+	run := c.run(r.Cut(), o)
+	if r.Lost() && !run.Own { // a later result may stand there
+		run = Run{
+			Engine: run.Engine, EngineVersion: run.EngineVersion, ModelAsked: run.ModelAsked,
+			Ended: engine.Unfinished, Detail: "the file is broken", CostBasis: BasisUnknown,
+		}
+	}
+	return run, r.Err()
 }
 
 // collector sorts events by whose they are.

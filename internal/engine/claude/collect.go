@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/issue-assistant/issue-assistant/internal/engine"
 	"github.com/issue-assistant/issue-assistant/internal/engine/enginelog"
@@ -22,6 +23,9 @@ type Log struct {
 	apiError string // error type of an API error that stands alone
 	groups   []*group
 	results  int
+	long     int    // results whose session has an id that is not kept
+	dropped  *group // the last result of sessions too many
+	before   int    // results before the last line that says that a session has begun or goes on
 }
 
 // group holds the results of one session.
@@ -29,11 +33,12 @@ type group struct {
 	id       string
 	order    int // of the last result
 	last     Result
-	first    Result
+	resumed  bool // the first result's own use is less than the session's total
 	turns    *int64
 	duration *int64
 	usage    *enginelog.Tokens
-	since    []Result
+	since    []enginelog.Model // what all results say of themselves, of a resumed session
+	sinceUSD *float64
 }
 
 // Event takes one event and reports whether it is one of Claude Code's.
@@ -45,6 +50,7 @@ func (l *Log) Event(ev *enginelog.Event) bool {
 		}
 	case "assistant":
 		if p := ev.Field("parent_tool_use_id"); p.Kind() == 0 || p.IsNull() {
+			l.before = l.results
 			l.hints.code = ev.Word("error")
 		}
 	case "rate_limit_event":
@@ -71,6 +77,7 @@ func (l *Log) Event(ev *enginelog.Event) bool {
 }
 
 func (l *Log) init(ev *enginelog.Event) {
+	l.before = l.results
 	if l.sessions == nil {
 		l.sessions = map[string]bool{}
 	}
@@ -92,6 +99,9 @@ func (l *Log) init(ev *enginelog.Event) {
 func (l *Log) result(ev *enginelog.Event) {
 	r := resultOf(ev)
 	l.results++
+	if ev.Field("session_id").Cut {
+		l.long++
+	}
 	var g *group
 	for _, known := range l.groups {
 		if known.id == r.SessionID {
@@ -100,11 +110,23 @@ func (l *Log) result(ev *enginelog.Event) {
 	}
 	if g == nil {
 		if len(l.groups) == maxSessions {
+			r.Since = nil
+			l.dropped = &group{last: r, order: l.results}
 			return
 		}
-		g = &group{id: r.SessionID, first: r, turns: new(int64), duration: new(int64)}
+		g = &group{id: r.SessionID, resumed: r.resumed(), turns: new(int64), duration: new(int64), sinceUSD: new(float64)}
 		l.groups = append(l.groups, g)
 	}
+	if g.resumed {
+		g.since = mergeModels(g.since, r.Since)
+		cost, known := dollars(r.Since)
+		if !known || !r.HasSince || len(g.since) > maxModels || g.sinceUSD == nil {
+			g.since, g.sinceUSD = nil, nil
+		} else {
+			*g.sinceUSD += cost
+		}
+	}
+	r.Since = nil
 	g.last, g.order = r, l.results
 	g.turns = sum(g.turns, r.Turns)
 	g.duration = sum(g.duration, r.DurationMS)
@@ -114,9 +136,6 @@ func (l *Log) result(ev *enginelog.Event) {
 			total = g.usage.Add(total)
 		}
 		g.usage = &total
-	}
-	if len(g.since) < maxSessions {
-		g.since = append(g.since, Result{Since: r.Since, HasSince: r.HasSince})
 	}
 }
 
@@ -150,6 +169,13 @@ func (l *Log) Summary() enginelog.Summary {
 		}
 		return s
 	}
+	closing := chosen
+	if l.dropped != nil {
+		closing = append(slices.Clone(chosen), l.dropped)
+	}
+	if !slices.ContainsFunc(closing, func(g *group) bool { return g.order > l.before }) {
+		return s // what came after the last result has none, and what it cost stands nowhere
+	}
 	s.Sessions = len(chosen)
 	s.Turns, s.DurationMS = new(int64), new(int64)
 	cost := new(float64)
@@ -171,6 +197,12 @@ func (l *Log) Summary() enginelog.Summary {
 		}
 	}
 	s.CostUSD = cost
+	if l.dropped != nil || l.long > 1 { // a sum without them would be too small
+		s.CostUSD, cost, s.Turns, s.DurationMS, s.ToolsDenied, s.Tokens, s.Models, s.Sessions = nil, nil, nil, nil, nil, nil, nil, 0
+	}
+	if l.dropped != nil {
+		last = l.dropped
+	}
 	if cost != nil && *cost == 0 && s.Tokens != nil && s.Tokens.Used() {
 		s.CostUSD, s.Unpriced = nil, true
 	}
@@ -224,18 +256,11 @@ type ownUse struct {
 // own is what this run used of its session: a resumed session's totals go on from those of the runs before.
 func (g *group) own() ownUse {
 	use := ownUse{cost: g.last.CostUSD, models: g.last.Models}
-	if g.resumed() {
-		use.cost, use.models = new(float64), nil
-		for _, r := range g.since {
-			use.models = mergeModels(use.models, r.Since)
-			cost, known := dollars(r.Since)
-			if !known || !r.HasSince {
-				use.cost = nil
-			}
-			if use.cost != nil {
-				*use.cost += cost
-			}
-		}
+	if g.resumed {
+		use.cost, use.models = g.sinceUSD, g.since
+	}
+	if g.last.ModelsCut || g.resumed && g.sinceUSD == nil {
+		return use // tokens of the main loop are not all
 	}
 	for _, m := range use.models {
 		use.tokens = addTokens(use.tokens, m.Tokens)
@@ -247,12 +272,12 @@ func (g *group) own() ownUse {
 }
 
 // resumed: the first result's own use is less than the session's total.
-func (g *group) resumed() bool {
-	if !g.first.HasSince {
+func (r Result) resumed() bool {
+	if !r.HasSince {
 		return false
 	}
-	total, known := dollars(g.first.Models)
-	own, ownKnown := dollars(g.first.Since)
+	total, known := dollars(r.Models)
+	own, ownKnown := dollars(r.Since)
 	return known && ownKnown && total-own > 1e-9
 }
 

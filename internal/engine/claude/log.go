@@ -37,8 +37,9 @@ type Result struct {
 	APIError       string
 	SessionID      string
 	Models         []enginelog.Model // modelUsage, cumulative within a session
+	ModelsCut      bool              // modelUsage names more than is kept
 	Since          []enginelog.Model // model_usage_since_last_result
-	HasSince       bool
+	HasSince       bool              // and all of it is kept
 	Usage          *enginelog.Tokens // the main loop's own
 	ToolsDenied    *int64
 	HasText        bool   // result is a string
@@ -58,10 +59,11 @@ func resultOf(ev *enginelog.Event) Result {
 		APIError:       ev.Word("api_error"),
 		SessionID:      ev.Word("session_id"),
 		Usage:          usageOf(ev.Field("usage")),
-		Models:         modelsOf(ev.Field("modelUsage")),
 		HasText:        ev.Field("result").Kind() == '"',
 		Text:           ev.Field("result").Text(),
 	}
+	models, whole := modelsOf(ev.Field("modelUsage"))
+	r.Models, r.ModelsCut = models, !whole
 	var known bool
 	r.IsError, known = ev.Field("is_error").Bool()
 	r.Unclear = !known && ev.Has("is_error")
@@ -69,8 +71,8 @@ func resultOf(ev *enginelog.Event) Result {
 	if !ev.Has("total_cost_usd") {
 		r.CostUSD = ev.Field("cost_usd").Dollars() // the name before 2025
 	}
-	if f := ev.Field("model_usage_since_last_result"); f.Kind() == '{' && !f.Cut {
-		r.Since, r.HasSince = modelsOf(f), true
+	if f := ev.Field("model_usage_since_last_result"); f.Kind() == '{' {
+		r.Since, r.HasSince = modelsOf(f)
 	}
 	if f := ev.Field("permission_denials"); f.Kind() == '[' {
 		n := int64(f.Elems)
@@ -119,9 +121,10 @@ func tokensOf(m enginelog.Members, input, cached, write, output string) *enginel
 // maxModels bounds what a run can name; real ones use up to four.
 const maxModels = 64
 
-func modelsOf(f enginelog.Field) []enginelog.Model {
+// modelsOf returns nothing, and false, when there are more models than are kept: a part would be taken for the whole.
+func modelsOf(f enginelog.Field) ([]enginelog.Model, bool) {
 	if f.Cut {
-		return nil
+		return nil, false
 	}
 	var models []enginelog.Model
 	at := map[string]int{}
@@ -140,12 +143,12 @@ func modelsOf(f enginelog.Field) []enginelog.Model {
 			continue
 		}
 		if len(models) == maxModels {
-			break
+			return nil, false
 		}
 		at[m.Key] = len(models)
 		models = append(models, model)
 	}
-	return models
+	return models, true
 }
 
 // foreign reports whether the bill comes from a cloud and not from Anthropic: Bedrock's ids hold the vendor's name,

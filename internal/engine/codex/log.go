@@ -24,6 +24,7 @@ type Log struct {
 	thread  string
 	threads map[string]enginelog.Tokens // the usage of a thread is a running total
 	order   []string
+	open    map[string]bool // threads with a turn whose usage is not in their total
 	ended   engine.Ended
 	answer  bool // a message of the agent came, and no tool call after it
 	rollout rollout
@@ -40,6 +41,7 @@ func (l *Log) Event(ev *enginelog.Event) bool {
 		l.thread = ev.Word("thread_id")
 	case "turn.started":
 		l.ended, l.answer = "", false
+		l.begin()
 	case "item.started", "item.updated":
 	case "item.completed":
 		l.item(ev.Field("item"))
@@ -86,7 +88,18 @@ func (l *Log) item(f enginelog.Field) {
 	}
 }
 
+// begin notes that the thread's total no longer holds everything.
+func (l *Log) begin() {
+	if l.open == nil {
+		l.open = map[string]bool{}
+	}
+	if len(l.open) <= maxThreads { // one more than has a total: it stays open
+		l.open[l.thread] = true
+	}
+}
+
 func (l *Log) total(f enginelog.Field) {
+	l.begin()
 	t := tokensOf(f.Sub())
 	if t == nil || f.Cut {
 		return
@@ -101,6 +114,7 @@ func (l *Log) total(f enginelog.Field) {
 		l.order = append(l.order, l.thread)
 	}
 	l.threads[l.thread] = *t
+	delete(l.open, l.thread)
 }
 
 // tokensOf splits input_tokens, which include the cached and the written ones; output_tokens include reasoning.
@@ -120,14 +134,17 @@ func tokensOf(m enginelog.Members) *enginelog.Tokens {
 	if out != nil {
 		t.Output = *out
 	}
+	if n := m.Get("cached_input_tokens").Count(enginelog.MaxTokens); n != nil {
+		t.Cached = *n
+	}
+	if n := m.Get("cache_write_input_tokens").Count(enginelog.MaxTokens); n != nil {
+		t.CacheWrite = *n
+	}
 	if in != nil {
-		if n := m.Get("cached_input_tokens").Count(*in); n != nil {
-			t.Cached = *n
-		}
-		if n := m.Get("cache_write_input_tokens").Count(*in - t.Cached); n != nil {
-			t.CacheWrite = *n
-		}
-		t.Input = *in - t.Cached - t.CacheWrite
+		t.Input = *in
+	}
+	if t.Input -= t.Cached + t.CacheWrite; t.Input < 0 { // parts that are more than the whole
+		return nil
 	}
 	return &t
 }
@@ -155,6 +172,10 @@ func (l *Log) Summary() enginelog.Summary {
 	if l.ended != "" {
 		s.Ended = l.ended
 	}
+	if len(l.open) > 0 { // a part of the tokens stands nowhere
+		return s
+	}
+	s.Sessions = len(l.order)
 	for _, thread := range l.order {
 		t := l.threads[thread]
 		if s.Tokens != nil {
@@ -162,6 +183,5 @@ func (l *Log) Summary() enginelog.Summary {
 		}
 		s.Tokens = &t
 	}
-	s.Sessions = len(l.order)
 	return s
 }

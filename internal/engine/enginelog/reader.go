@@ -44,6 +44,7 @@ type Reader struct {
 	cut      bool // the file ends inside a value
 	broken   bool // something in the file was no JSON and was left out
 	stopped  bool
+	lost     bool // the rest of the file, behind what was no JSON
 }
 
 // NewReader reads src and keeps what want names. The source's bytes must be UTF-8 without a byte order mark.
@@ -74,6 +75,9 @@ func (r *Reader) Cut() bool { return r.cut }
 
 // Broken reports whether something was left out that is no JSON.
 func (r *Reader) Broken() bool { return r.broken }
+
+// Lost reports whether the rest of the file was left out, because where its next value begins cannot be told.
+func (r *Reader) Lost() bool { return r.lost }
 
 // Lines reports whether a line break ends every value.
 func (r *Reader) Lines() bool { return r.lines }
@@ -208,7 +212,7 @@ func (r *Reader) recover(st status) {
 		r.inArray = false
 		r.skipLine()
 	case r.inArray: // where the next element begins cannot be told from what is nested
-		r.stopped = true
+		r.stopped, r.lost = true, true
 	default:
 		if c, ok := r.peek(0); st != invalid || !ok || !r.fresh || c != '{' {
 			r.skipLine()
