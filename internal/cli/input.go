@@ -79,20 +79,41 @@ func (a *app) stdin() io.Reader {
 	return inputs{a.done, a.Stdin}
 }
 
-// open opens a file or a pipe that a person names. A folder can be opened, too, and fails later in the system's words.
-func (a *app) open(name string) (*os.File, error) {
-	f, err := os.Open(a.path(name))
-	if err != nil {
-		return nil, err
+// open opens a file or a pipe that a person names. A folder can be opened, too, and fails later in the system's words; a
+// pipe waits for its writer, but not for longer than until the command is told to end.
+func (a *app) open(name string) (io.ReadCloser, error) {
+	type result struct {
+		f   *os.File
+		err error
+	}
+	opened := make(chan result, 1)
+	go func() {
+		f, err := os.Open(a.path(name))
+		opened <- result{f, err}
+	}()
+	var f *os.File
+	select {
+	case got := <-opened:
+		if f = got.f; got.err != nil {
+			return nil, got.err
+		}
+	case <-a.done:
+		return nil, errors.New("interrupted")
 	}
 	info, err := f.Stat()
-	if err == nil && info.IsDir() {
+	switch {
+	case err != nil:
+	case info.IsDir():
 		err = fmt.Errorf("%s is a folder: name a file in it", name)
+	case info.Mode().IsRegular() || a.done == nil:
+		return f, nil
+	default:
+		return struct {
+			io.Reader
+			io.Closer
+		}{inputs{a.done, f}, f}, nil
 	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return nil, errors.Join(err, f.Close())
 }
 
 func (a *app) readInput(name string) (data []byte, err error) {

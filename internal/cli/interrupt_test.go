@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -11,21 +12,27 @@ import (
 // all the same when it is told to.
 func TestCommandsThatWaitForTheirInputCanBeInterrupted(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{
+	dir := t.TempDir()
+	waiting := [][]string{
 		{"sanitize"},
 		{"session", "decide", "--input", "-"},
 		{"chunk", "poll", "--state", "-"},
 		{"try", "-"},
 		{"try", "--answer-file", "-"},
 		{"apply", "--task", "triage", "--issue", "1", "--answer-file", "-"},
-	} {
+	}
+	if makePipe(filepath.Join(dir, "pipe.json")) == nil {
+		waiting = append(waiting, []string{"session", "decide", "--input", "pipe.json"}, []string{"similar", "1", "--issues", "pipe.json"},
+			[]string{"chunk", "poll", "--state", "pipe.json"}, []string{"try", "pipe.json"})
+	}
+	for _, args := range waiting {
 		stdin, writer := io.Pipe()
 		t.Cleanup(func() { _ = writer.Close() })
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan int, 1)
 		go func() {
 			ended <- Main(ctx, Env{
-				Args: args, Dir: t.TempDir(), Stdin: stdin, Stdout: io.Discard, Stderr: io.Discard,
+				Args: args, Dir: dir, Stdin: stdin, Stdout: io.Discard, Stderr: io.Discard,
 				Getenv: func(string) string { return "" }, Environ: func() []string { return nil }, Now: time.Now,
 			})
 		}()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -179,6 +180,17 @@ func (a *app) pricer() spending.Pricer {
 	return with.Cost
 }
 
+// writeFile is os.WriteFile, but for a pipe that nobody reads.
+func writeFile(name string, data []byte) (err error) {
+	f, err := ghaction.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	_, err = f.Write(data)
+	return err
+}
+
 func (a *app) writeRecord(f usageFlags, rec spending.Record) {
 	data, err := rec.Encode()
 	if err != nil {
@@ -186,7 +198,7 @@ func (a *app) writeRecord(f usageFlags, rec spending.Record) {
 		return
 	}
 	if f.record != "" {
-		if err := os.WriteFile(a.path(f.record), data, 0o644); err != nil {
+		if err := writeFile(a.path(f.record), data); err != nil {
 			a.sayf("the record is not written: %s", err)
 		}
 	}

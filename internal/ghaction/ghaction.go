@@ -104,7 +104,7 @@ func randomDelimiter() (string, error) {
 
 // appendFile adds all of a text or nothing: half of an output makes the runner refuse the step's other outputs, too.
 func appendFile(path, text string) (err error) {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	f, err := OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY)
 	if err != nil {
 		return err
 	}
