@@ -103,6 +103,15 @@ func (a *app) costRecords(ctx context.Context, dir string, from time.Time) (list
 	for _, name := range unread {
 		a.sayf("%s holds no record", name)
 	}
+	timeless := 0
+	for _, r := range list {
+		if r.Started == nil {
+			timeless++
+		}
+	}
+	if timeless > 0 {
+		a.sayf("%d of %d records do not say when their run began and are left out: logs of other actions do not say it", timeless, len(list))
+	}
 	return list, 0, nil
 }
 
