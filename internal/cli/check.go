@@ -15,6 +15,7 @@ import (
 	"github.com/issue-assistant/issue-assistant/internal/check"
 	"github.com/issue-assistant/issue-assistant/internal/config"
 	"github.com/issue-assistant/issue-assistant/internal/diag"
+	"github.com/issue-assistant/issue-assistant/internal/install"
 )
 
 // checker looks at the files of a repository. It reports what it cannot read as a finding.
@@ -70,7 +71,12 @@ func (a *app) check(ctx context.Context, args []string, f checkFlags) error {
 		return usage(withHint(fmt.Errorf("unknown format %q", format), "use one of "+strings.Join(diag.Formats, ", ")))
 	}
 	dir := a.Dir
-	if len(args) == 1 {
+	switch {
+	case len(args) == 0: // below the root of a repository, as install finds it
+		if root, err := install.FindRoot(dir); err == nil {
+			dir = root
+		}
+	default:
 		dir = args[0]
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(a.Dir, dir)

@@ -134,6 +134,10 @@ func (r Runner) AddSummary(markdown string) error {
 	switch {
 	case err == nil:
 		size = info.Size()
+		// What the step itself wrote may end in the middle of a line.
+		if info.Mode().IsRegular() && size+int64(len(markdown)) < MaxSummary && midLine(r.SummaryFile, size) {
+			markdown = "\n" + markdown
+		}
 	case !errors.Is(err, os.ErrNotExist):
 		return fmt.Errorf("read the size of the summary: %w", err)
 	}
@@ -144,6 +148,18 @@ func (r Runner) AddSummary(markdown string) error {
 		return fmt.Errorf("write the summary: %w", err)
 	}
 	return nil
+}
+
+// midLine reports whether a file's last line has no end.
+func midLine(name string, size int64) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // only read
+	last := []byte{'\n'}
+	_, err = f.ReadAt(last, size-1)
+	return err == nil && last[0] != '\n'
 }
 
 // Warning shows a warning: an annotation in a runner, a line elsewhere.

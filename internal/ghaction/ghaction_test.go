@@ -142,6 +142,23 @@ func TestSummaryNeverOverItsLimit(t *testing.T) {
 	}
 }
 
+func TestSummaryBeginsALine(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "summary")
+	if err := os.WriteFile(file, []byte("no end"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := Runner{SummaryFile: file}
+	for range 2 {
+		if err := r.AddSummary("line\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != "no end\nline\nline\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 func TestSummaryWithoutRunnerIsPrinted(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

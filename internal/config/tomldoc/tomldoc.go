@@ -77,7 +77,7 @@ func Parse(data []byte, limit int) (Doc, *Error) {
 	if len(data) > limit {
 		return Doc{}, &Error{
 			Pos: Pos{1, 1}, Kind: KindTooLarge,
-			Message: fmt.Sprintf("the file has %d bytes, more than the %d that are read", len(data), limit),
+			Message: fmt.Sprintf("the file has more than the %d bytes that are read", limit),
 		}
 	}
 	if err := CheckUTF8(data); err != nil {
