@@ -66,6 +66,9 @@ func (a *app) try(ctx context.Context, what string, f tryFlags) error {
 	if err != nil {
 		return usage(err)
 	}
+	if f.engine == engineReplay && f.answerFile == "" && name != task.Triage && name != task.Reanalyze {
+		return usage(withHint(fmt.Errorf("no run of %s is recorded", name), "give --engine, or an answer with --answer-file"))
+	}
 	if f.engine != engineReplay {
 		if _, err := registry.Find(engine.Name(f.engine)); err != nil {
 			return usage(err)
