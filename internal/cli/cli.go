@@ -198,6 +198,9 @@ func (a *app) report(cmd *cobra.Command, err error) {
 // command, and control characters are escaped.
 func (a *app) sayf(format string, args ...any) {
 	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
 		_, _ = io.WriteString(a.Stderr, "issue-assistant: "+diag.Printable(strings.TrimRight(line, "\r\n"))+"\n")
 	}
 }

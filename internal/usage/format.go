@@ -15,7 +15,10 @@ func formatUSD(usd float64) string {
 
 // formatLimit writes a limit, which may be less than a cent.
 func formatLimit(usd float64) string {
-	if usd < 0.01 {
+	switch {
+	case usd > 0 && usd < 1e-6: // no provider bills so little
+		return "<$0.000001"
+	case usd < 0.01:
 		return "$" + strconv.FormatFloat(usd, 'f', -1, 64)
 	}
 	return formatUSD(usd)

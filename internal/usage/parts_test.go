@@ -99,3 +99,14 @@ func TestAResumedSessionOfManyResults(t *testing.T) {
 		t.Errorf("%s", Line(run))
 	}
 }
+
+func TestATinyLimitIsShort(t *testing.T) {
+	t.Parallel()
+	for usd, want := range map[float64]string{1e-300: "<$0.000001", 9e-7: "<$0.000001", 1e-6: "$0.000001", 0.0025: "$0.0025", 1: "$1.00"} {
+		run := readText(t, partResult("s", "success", 0.5, ""))
+		run.Override(Given{MaxBudgetUSD: usd})
+		if line := Line(run); !strings.Contains(line, " of "+want) || len(line) > 100 {
+			t.Errorf("%g: %q", usd, line)
+		}
+	}
+}
