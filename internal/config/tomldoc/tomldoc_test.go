@@ -85,7 +85,7 @@ func TestErrors(t *testing.T) {
 		{"UTF-16 little end", "\xff\xfea\x00", KindEncoding, Pos{1, 1}, "UTF-16", ""},
 		{"UTF-16 big end", "\xfe\xff\x00a", KindEncoding, Pos{1, 1}, "UTF-16", ""},
 		{"NUL", "a = 1\n\x00", KindEncoding, Pos{2, 1}, "NUL", ""},
-		{"too large", strings.Repeat("#", 2000), KindTooLarge, Pos{1, 1}, "2000 bytes", ""},
+		{"too large", strings.Repeat("#", 2000), KindTooLarge, Pos{1, 1}, "more than the 1000 bytes", ""},
 		{"dotted too deep", strings.Repeat("a.", 400) + "b = 1", KindSyntax, Pos{1, 129}, "64 levels", ""},
 		{"table dotted too deep", "[" + strings.Repeat("a.", 400) + "b]", KindSyntax, Pos{1, 130}, "64 levels", ""},
 		{"nested too deep", "a = " + strings.Repeat("[", 900), KindSyntax, Pos{1, 69}, "64 levels", ""},
