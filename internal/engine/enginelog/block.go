@@ -14,7 +14,9 @@ type block struct {
 	buf             []byte
 	n               int   // bytes of the file
 	err             error // what the source said with them
-	quotes, slashes marks // quotes that no backslash escapes, all backslashes
+	quotes, slashes marks // all of them; once settled, of the quotes those that no backslash escapes
+	escaped         bool  // is the first byte?
+	settled         bool
 }
 
 func newBlock(size int) *block {
@@ -37,13 +39,21 @@ type blocks struct {
 func (s *blocks) read(b *block) {
 	for range 100 {
 		if b.n, b.err = s.src.Read(b.buf[margin:]); b.n > 0 || b.err != nil {
-			quotes, slashes := b.quotes[margin/64:], b.slashes[margin/64:]
-			findAll(quotes, slashes, b.buf[margin:margin+b.n])
-			s.escaped = unescape(quotes, slashes, b.n, s.escaped)
+			findAll(b.quotes[margin/64:], b.slashes[margin/64:], b.buf[margin:margin+b.n])
+			b.escaped, b.settled = s.escaped, false
+			s.escaped = escapes(b.buf[margin:margin+b.n], s.escaped)
 			return
 		}
 	}
 	b.err = io.ErrNoProgress
+}
+
+// settle takes away the quotes that are escaped.
+func (b *block) settle() {
+	if !b.settled {
+		unescape(b.quotes[margin/64:], b.slashes[margin/64:], b.n, b.escaped)
+		b.settled = true
+	}
 }
 
 // next returns the next block. The one returned before it is still whole, older ones are not.
@@ -88,6 +98,9 @@ func (s *blocks) readAhead() {
 				return
 			case b := <-empty:
 				s.read(b)
+				if len(full) > 0 { // who has the time does it
+					b.settle()
+				}
 				full <- b
 				if b.err != nil {
 					return
@@ -115,7 +128,7 @@ func (r *Reader) peek(i int) (byte, bool) {
 // whole makes text all that there is to read.
 func (r *Reader) whole(text []byte) {
 	n := words(len(text))
-	b := &block{buf: text, quotes: make(marks, n), slashes: make(marks, n)}
+	b := &block{buf: text, settled: true, quotes: make(marks, n), slashes: make(marks, n)}
 	findAll(b.quotes, b.slashes, text)
 	unescape(b.quotes, b.slashes, len(text), false)
 	r.block, r.buf, r.end = b, text, len(text)
@@ -129,6 +142,7 @@ func (r *Reader) fill() bool {
 	}
 	r.keep(r.pos)
 	b := r.src.next()
+	b.settle()
 	from := margin - (r.end - r.pos)
 	if r.block != nil {
 		copy(b.buf[from:], r.buf[r.pos:r.end])

@@ -66,6 +66,15 @@ func zeroBytes(word uint64) uint64 {
 	return zero >> 7 * 0x0102040810204080 >> 56
 }
 
+// escapes reports whether text escapes the byte that follows it; escaped says so of its first byte.
+func escapes(text []byte, escaped bool) bool {
+	n := 0
+	for n < len(text) && text[len(text)-1-n] == '\\' {
+		n++
+	}
+	return (n%2 == 1) != (escaped && n == len(text))
+}
+
 // unescape takes away from quotes those that a backslash escapes: those after a run of an odd number of them. It is told
 // whether the first of n bytes is escaped and says so of the byte that follows them. Backslashes count outside of strings,
 // too: there they are no JSON, and reading goes on behind a line break.

@@ -45,6 +45,9 @@ func sameQuotes(t *testing.T, text []byte, escaped bool) {
 		t.Errorf("by words and by blocks differ on %q:\n%s", text, diff)
 	}
 	after := unescape(quotes, slashes, len(text), escaped)
+	if got := escapes(text, escaped); got != wantAfter {
+		t.Errorf("%q (escaped %t) escapes what follows: %t, want %t", text, escaped, got, wantAfter)
+	}
 	if diff := cmp.Diff(want, marked(quotes, len(text))); diff != "" || after != wantAfter {
 		t.Errorf("quotes of %q (escaped %t): after %t, want %t\n%s", text, escaped, after, wantAfter, diff)
 	}
